@@ -7,6 +7,7 @@ import { waitFor } from '../support/test-gateway.ts';
 import { findLowContrast, findOverflow, waitForNoProblems, tabThroughPage } from './accessibility.ts';
 import { launchBrowser } from './test-browser.ts';
 import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
+import { getPaletteOptions, openPalette } from './palette.ts';
 import { startPerch } from './perch-process.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { takeScreenshots } from './take-screenshots.ts';
@@ -240,14 +241,14 @@ describe('chats in order', () => {
     const page = await at.browser.page(`${at.perch.url}/chat/main/long`);
     await waitForConnection(page, LINKED_STATUS);
     await page.getByText('Saying number 399').waitFor();
-    const search = page.getByRole('combobox', { name: 'Search chats' });
-    const option = page.getByRole('option', { name: /Saying number/ });
+    const option = getPaletteOptions(page, 'Chats').filter({ hasText: /Saying number/ });
     for (const [nth, open] of [
       // The first but one of those that are there: what stands above is read once it is come to.
-      [201, () => search.press('Enter')],
-      [123, () => search.press('Enter')],
+      [201, () => page.keyboard.press('Enter')],
+      [123, () => page.keyboard.press('Enter')],
       [321, () => option.click()],
     ] as const) {
+      const search = await openPalette(page);
       await search.fill(`"saying number ${nth}"`);
       await option.getByText(`Saying number ${nth}`).waitFor();
       await open();
@@ -355,7 +356,7 @@ describe('chats in order', () => {
       await row('Somebody else answered').getByText('Editor', { exact: true }).waitFor();
       await row('Somebody else answered').getByText('Unread', { exact: true }).waitFor();
       await sidebar(page)
-        .getByRole('link', { name: /^Approvals/ })
+        .getByRole('link', { name: /^Automations/ })
         .getByText('1')
         .first()
         .waitFor();

@@ -2,6 +2,7 @@ import { AuthenticationError, RateLimitError } from 'openai';
 import { expect } from 'vitest';
 import { GatewayClient, socketLink } from '../../shared/client/index.ts';
 import { verifies } from '../requirements.ts';
+import { waitForConnection } from './connection-status.ts';
 import { launchBrowser } from './test-browser.ts';
 import { startPerch } from './perch-process.ts';
 import { createOpenai } from './openai-client.ts';
@@ -16,7 +17,7 @@ verifies(
     await using perch = await startPerch({ host: 'headless' });
     await using browser = await launchBrowser();
     const page = await browser.page(await perch.open());
-    await page.getByText('Connected', { exact: true }).first().waitFor();
+    await waitForConnection(page, 'Connected');
     await page.goto(`${perch.url}/settings#keys`);
     const section = page.getByRole('region', { name: 'API keys for programs' });
     await section.getByRole('button', { name: 'Create API key' }).click();

@@ -89,10 +89,7 @@ describe('languages', () => {
   verifies('app/languages', 'program output keeps its order on a right-to-left page', async () => {
     await using browser = await launchBrowser({ locale: 'ar' });
     const page = await browser.page(await at.perch.open());
-    await page
-      .getByLabel(getMessage('ar', 'app/shell/messages', 'shell_sync_on_disk_title'))
-      .first()
-      .waitFor();
+    await page.getByRole('button', { name: getMessage('ar', 'app/shell/messages', 'shell_vault_synced') }).waitFor();
     await page.goto(`${at.perch.url}/logs`);
     const parts = page.getByRole('option').filter({ hasText: '{"' }).first().locator('bdi');
     await parts.last().waitFor();
@@ -122,10 +119,7 @@ describe('languages', () => {
     async () => {
       await using browser = await launchBrowser();
       const page = await browser.page(await at.perch.open());
-      await page
-        .getByLabel(getMessage('en', 'app/shell/messages', 'shell_sync_on_disk_title'))
-        .first()
-        .waitFor();
+      await page.getByRole('button', { name: getMessage('en', 'app/shell/messages', 'shell_vault_synced') }).waitFor();
       using outside = await connectOutside(at.perch);
       const title = 'رحلة إلى البحيرة في الصباح الباكر مع الأصدقاء والطيور والكتب والخبز والشاي والقهوة (2026)';
       await outside.client.call('drawings.create', { title, width: 40, height: 40 });
@@ -167,15 +161,22 @@ describe('languages', () => {
     await field(page, 'en').fill('Words of a draft');
     await page.goto(`${at.perch.url}/settings#appearance`);
     await chooseLanguage(page, 'en', 'ar');
-    await page.getByRole('heading', { name: getMessage('ar', 'features/settings/messages', 'settings_appearance') }).waitFor();
+    await page
+      .getByRole('heading', { name: getMessage('ar', 'features/settings/messages', 'settings_appearance') })
+      .first()
+      .waitFor();
     expect(await getLangAndDir(page)).toBe('ar rtl');
     // Its words stand where what is written will.
-    const search = page.getByRole('textbox', { name: getMessage('ar', 'features/settings/messages', 'settings_search') });
+    await page.keyboard.press('Control+k');
+    const search = page.getByRole('combobox', { name: getMessage('ar', 'features/palette/messages', 'palette_placeholder') });
     const direction = (): Promise<string> => search.evaluate((field) => getComputedStyle(field).direction);
     expect(await direction()).toBe('rtl');
     await search.fill('sails');
     expect(await direction()).toBe('ltr');
     await search.fill('');
+    await takeScreenshots(page, 'ar-palette');
+    await page.keyboard.press('Escape');
+    await search.waitFor({ state: 'detached' });
     await takeScreenshots(page, 'ar-settings');
     await page.goto(at.perch.url);
     await field(page, 'ar').waitFor();
@@ -196,22 +197,31 @@ describe('languages', () => {
     const page = await browser.page(perch.url);
     await field(page, 'en').waitFor();
     await page.evaluate(() => navigator.serviceWorker.ready);
-    await page.goto(`${perch.url}/settings`);
+    await page.goto(`${perch.url}/settings/appearance`);
     await chooseLanguage(page, 'en', 'fr');
     const getCachedLocale = () => page.evaluate(async () => (await (await caches.open('perch-locale')).match('/locale'))?.text());
     await waitFor(async () => (await getCachedLocale()) === 'fr', 'the words to be kept');
     await perch.kill('SIGKILL');
     await page.reload();
-    await page.getByRole('heading', { name: getMessage('fr', 'features/settings/messages', 'settings_appearance') }).waitFor();
+    await page
+      .getByRole('heading', { name: getMessage('fr', 'features/settings/messages', 'settings_appearance') })
+      .first()
+      .waitFor();
     await page.goto(perch.url);
     await field(page, 'fr').waitFor();
     // A language that was not cached is unavailable offline: the app falls back to English.
-    await page.goto(`${perch.url}/settings`);
+    await page.goto(`${perch.url}/settings/appearance`);
     await chooseLanguage(page, 'fr', 'ja');
-    await page.getByRole('heading', { name: getMessage('en', 'features/settings/messages', 'settings_appearance') }).waitFor();
+    await page
+      .getByRole('heading', { name: getMessage('en', 'features/settings/messages', 'settings_appearance') })
+      .first()
+      .waitFor();
     await perch.restart();
     await page.reload();
-    await page.getByRole('heading', { name: getMessage('ja', 'features/settings/messages', 'settings_appearance') }).waitFor();
+    await page
+      .getByRole('heading', { name: getMessage('ja', 'features/settings/messages', 'settings_appearance') })
+      .first()
+      .waitFor();
     await page.close();
   });
 });

@@ -5,6 +5,7 @@ import { waitFor } from '../support/test-gateway.ts';
 import { findLowContrast, findOverflow, waitForNoProblems } from './accessibility.ts';
 import { useReplyFixture, sendMessage, replies } from './reply-fixture.ts';
 import { waitForConnection, LINKED_STATUS } from './connection-status.ts';
+import { getPaletteOptions, openPalette } from './palette.ts';
 import { takeScreenshots } from './take-screenshots.ts';
 
 const pager = (page: Page, name: string) => page.getByRole('group', { name, exact: true });
@@ -108,8 +109,11 @@ describe('versions of a message', () => {
       await pager(page, 'Version 3 of 4').waitFor();
       // A search finds what was said in a version that is not shown, and goes over to it.
       expect(await replies(page).getByText('Quite another answer.').count()).toBe(0);
-      await page.getByRole('combobox', { name: 'Search chats' }).fill('"quite another answer"');
-      await page.getByRole('option', { name: /Quite another answer/ }).click();
+      const search = await openPalette(page);
+      await search.fill('"quite another answer"');
+      await getPaletteOptions(page, 'Chats')
+        .filter({ hasText: /Quite another answer/ })
+        .click();
       await replies(page).getByText('Quite another answer.').waitFor();
       expect(at.browser.complaints).toEqual([]);
       await page.close();

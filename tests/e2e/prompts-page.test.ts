@@ -9,6 +9,7 @@ import { createTouch } from './canvas-input.ts';
 import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
 import { addProvider, connectOutside } from './outside-client.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { getPaletteOptions, openPalette } from './palette.ts';
 import { takeScreenshots } from './take-screenshots.ts';
 
 const message = (page: Page) => page.getByRole('textbox', { name: 'Message' });
@@ -244,10 +245,9 @@ describe('prompts in the app', () => {
 
   verifies('prompts.app/found', 'by the search, on another page and in a chat that is open', async () => {
     const page = await openFreshTab(at, '/usage');
-    const search = page.getByRole('combobox', { name: 'Search chats' });
-    await page.keyboard.press('ControlOrMeta+k');
+    const search = await openPalette(page);
     await search.fill('greet');
-    const result = page.getByRole('option', { name: 'Greet' });
+    const result = getPaletteOptions(page, 'Prompts').filter({ hasText: 'Greet' });
     await result.waitFor();
     await takeScreenshots(page, 'search');
     await search.press('Enter');
@@ -259,6 +259,7 @@ describe('prompts in the app', () => {
       'the prompt in a new chat',
     );
     await message(page).fill('Already here');
+    await openPalette(page);
     await search.fill('greet');
     await result.click();
     await waitFor(
