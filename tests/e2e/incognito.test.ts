@@ -8,7 +8,9 @@ import { waitFor } from '../support/test-gateway.ts';
 import { findLowContrast, listControls, findOverflow, waitForNoProblems, tabThroughPage } from './accessibility.ts';
 import { useReplyFixture, sendMessage, replies } from './reply-fixture.ts';
 import { waitForConnection, LINKED_STATUS } from './connection-status.ts';
+import { getPaletteOptions, openPalette } from './palette.ts';
 import { takeScreenshots } from './take-screenshots.ts';
+import { openVaultMenu } from './vault-menu.ts';
 
 // No list of words has them.
 const SECRET = 'quinzelbark';
@@ -60,7 +62,7 @@ describe('an incognito chat', () => {
       void dialog.accept();
     });
     await waitForConnection(page, LINKED_STATUS);
-    await page.getByRole('link', { name: 'Incognito chat', exact: true }).click();
+    await (await openVaultMenu(page)).getByRole('link', { name: 'Incognito chat', exact: true }).click();
     await page.getByText('This chat isn’t saved').waitFor();
     await takeScreenshots(page, 'incognito-empty');
 
@@ -135,7 +137,9 @@ describe('an incognito chat', () => {
     await sendMessage(page, `A last ${SECRET} question`);
     await left.sendText(`A last ${SECRET} answer`);
     await replies(page).getByText(`A last ${SECRET} answer`).waitFor();
-    await page.getByRole('link', { name: 'Chats', exact: true }).click();
+    const field = await openPalette(page);
+    await field.fill('archive');
+    await getPaletteOptions(page, 'Pages').filter({ hasText: 'Chats' }).click();
     await question(page).getByRole('button', { name: 'Delete and leave' }).click();
     await page.waitForURL('**/sessions');
     expect(await page.locator('body').innerHTML()).not.toContain(SECRET);
@@ -187,7 +191,7 @@ describe('an incognito chat', () => {
   verifies('incognito/demo', 'answers in the demo', async () => {
     const page = await at.browser.page(`${at.perch.url}/?demo`);
     await page.getByText('This is a demo.').waitFor();
-    await page.getByRole('link', { name: 'Incognito chat', exact: true }).click();
+    await (await openVaultMenu(page)).getByRole('link', { name: 'Incognito chat', exact: true }).click();
     await page.getByText('This chat isn’t saved').waitFor();
     await sendMessage(page, 'Compare ways to sort.');
     await replies(page).getByRole('table').waitFor();

@@ -1,93 +1,134 @@
-import type { Page } from 'playwright';
+import type { Locator, Page } from 'playwright';
 import { describe, expect } from 'vitest';
+import { SETTING_PAGES } from '../../web/app/shell/setting-pages.ts';
 import { verifies } from '../requirements.ts';
 import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
 import { connectOutside } from './outside-client.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { getPaletteField, getPaletteOptions, openPalette } from './palette.ts';
 import { takeScreenshots } from './take-screenshots.ts';
 
-const label = 'Search chats';
+const label = 'Search or run a command';
+/** Sections of the settings on pages of their own. */
+const ELSEWHERE = ['Providers', 'Default model', 'Tools', 'Connection', 'Storage'].map((name) => ({ name }));
 const row = (page: Page) => page.getByRole('list', { name: 'Shortcuts' }).getByRole('listitem').filter({ hasText: label });
-const search = (page: Page) => page.getByRole('combobox', { name: 'Search chats' });
-const isSearchFocused = (page: Page): Promise<boolean> => search(page).evaluate((field) => field === document.activeElement);
-/** Waits for the effect of keys, which follows the event. */
-const waitForSearchFocus = (page: Page): Promise<unknown> =>
-  page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'combobox');
+const isInView = (part: Locator): Promise<boolean> =>
+  part.evaluate((element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return top >= 0 && top < innerHeight && bottom > 0;
+  });
 
 describe('settings', () => {
   const at = useGatewayAndBrowser();
 
-  verifies('app/settings-search', 'parts by their words, none, and the one that is addressed', async () => {
+  verifies('app/settings-search', 'sections and pages by their words, none, and the one that is addressed', async () => {
     const page = await openLinkedPage(at.browser, at.perch);
-    await page.goto(`${at.perch.url}/settings`);
+    await page.goto(`${at.perch.url}/wiki`);
     await waitForConnection(page, LINKED_STATUS);
-    const visibleHeadings = () => page.locator('main section').filter({ visible: true }).getByRole('heading', { level: 2 }).allInnerTexts();
-    const all = await visibleHeadings();
-    expect(all).toEqual(expect.arrayContaining(['Appearance', 'Keyboard', 'Storage']));
-    const field = page.getByRole('textbox', { name: 'Search settings' }).or(page.getByRole('searchbox', { name: 'Search settings' }));
-    await field.fill('LIGHT dark');
-    await expect.poll(visibleHeadings).toEqual(['Appearance']);
-    // By what people call it, which stands nowhere on the page, and on other pages.
-    const elsewhere = page.getByRole('navigation', { name: 'Other pages' });
-    for (const [typed, parts, pages] of [
-      ['timeout', ['Timeouts and retries'], []],
-      ['Password', ['API keys for programs', 'Connection'], ['Backups']],
-      ['proxy', ['Providers', 'Browser for agents', 'Connection'], []],
-      ['telegram', [], ['Channels']],
-      ['backup', [], ['Backups']],
-      ['embedding', [], ['Memory', 'Models']],
-      ['api key', ['Providers', 'API keys for programs'], ['Models']],
-      ['dark mode', ['Appearance'], []],
+    const field = await openPalette(page);
+    const getFound = async (): Promise<string[]> => (await getPaletteOptions(page, 'Pages').locator('.label').allInnerTexts()).sort();
+    // By what people call it, which stands nowhere on the page.
+    for (const [typed, found] of [
+      ['LIGHT dark', ['Appearance']],
+      ['timeout', ['Timeouts and retries']],
+      ['Password', ['API keys for programs', 'Connection', 'Backups']],
+      ['proxy', ['Providers', 'Browser for agents', 'Connection']],
+      ['telegram', ['Channels']],
+      ['backup', ['Backups']],
+      ['embedding', ['Memories in replies', 'Memory', 'Memory', 'Models and keys', 'Search by meaning']],
+      ['api key', ['Providers', 'API keys for programs', 'Models and keys']],
+      ['dark mode', ['Appearance']],
     ] as const) {
       await field.fill(typed);
-      await expect.poll(async () => (await visibleHeadings()).toSorted()).toEqual([...parts].sort());
-      expect((await elsewhere.getByRole('link').allInnerTexts()).map((text) => text.trim())).toEqual(pages);
+      await expect.poll(getFound, { message: typed }).toEqual([...found].sort());
     }
-    await field.fill('telegram');
-    expect(await page.getByText('No matching settings').count()).toBe(0);
-    await elsewhere.getByRole('link', { name: 'Channels' }).click();
-    await page.waitForURL(/\/channels$/);
-    await page.goto(`${at.perch.url}/settings`);
     await field.fill('no such thing');
-    await page.getByText('No matching settings').waitFor();
-    expect(await visibleHeadings()).toEqual([]);
-    await page.evaluate(() => (location.hash = '#storage'));
-    await expect.poll(visibleHeadings).toEqual(all);
-    expect(await field.inputValue()).toBe('');
-    await expect.poll(() => page.locator('#storage').evaluate((part) => part.getBoundingClientRect().top < innerHeight)).toBe(true);
+    await page.getByRole('status').getByText('No results').waitFor({ state: 'attached' });
+    expect(await getPaletteOptions(page).count()).toBe(0);
+    await field.fill('telegram');
+    await getPaletteOptions(page, 'Pages').filter({ hasText: 'Channels' }).click();
+    await page.waitForURL(/\/channels$/);
+    // An address of one section shows it, wherever it is.
+    for (const [id, href] of Object.entries(SETTING_PAGES)) {
+      await page.goto(`${at.perch.url}/settings#${id}`);
+      await page.waitForURL(`${at.perch.url}${href}#${id}`);
+      await expect.poll(() => isInView(page.locator(`[id="${id}"]`)), { message: id }).toBe(true);
+    }
     await page.close();
   });
 
-  verifies('app/places', 'every part of the settings, and pages, by their names', async () => {
+  verifies('app/places', 'every section of the settings, and pages, by their names', async () => {
     const page = await at.browser.page(`${at.perch.url}/settings`);
     await waitForConnection(page, LINKED_STATUS);
-    const parts = await page
-      .locator('main section[id]')
-      .evaluateAll((sections) => sections.map(({ id, firstElementChild }) => [`/settings#${id}`, firstElementChild?.textContent ?? '']));
-    expect(parts.length).toBeGreaterThan(10);
-    const found = page.getByRole('listbox', { name: 'Search results' });
-    for (const [href = '', title = ''] of parts) {
-      await search(page).fill(title.toLowerCase());
-      await found.locator(`a[href="${href}"]`, { hasText: title }).waitFor();
+    const sidebar = page.getByRole('navigation', { name: 'Chats' });
+    const settings = page.getByRole('navigation', { name: 'Settings' });
+    const listLinks = (links: Locator): Promise<{ href: string; name: string }[]> =>
+      links.evaluateAll((all) =>
+        all.map((link) => ({ href: link.getAttribute('href') ?? '', name: (link as HTMLElement).innerText.trim() })),
+      );
+    const places = await listLinks(settings.getByRole('link'));
+    expect(places.length).toBeGreaterThan(12);
+    // Pages of a destination or section that has several are its tabs.
+    for (const [nav, from, at] of [
+      ['Knowledge', sidebar, 3],
+      ['Automations', sidebar, 3],
+      ['Advanced', settings, 5],
+    ] as const) {
+      await from.getByRole('link', { name: nav }).click();
+      const tabs = page.getByRole('navigation', { name: nav }).getByRole('link');
+      await tabs.nth(at - 1).waitFor();
+      places.push(...(await listLinks(tabs)));
+      await page.goto(new URL('/settings', page.url()).href);
     }
-    await search(page).fill('voi');
-    await page.getByText('1 page, no chats').waitFor();
+    const titles: { href: string; name: string }[] = [];
+    for (const href of new Set(places.map(({ href }) => href).filter((each) => each.startsWith('/settings')))) {
+      await page.goto(`${at.perch.url}${href}`);
+      await page.locator('main section[id]').first().waitFor();
+      for (const section of await page.locator('main section[id]').all())
+        titles.push({ href: `${href}#${await section.getAttribute('id')}`, name: await section.getByRole('heading').first().innerText() });
+    }
+    expect(titles.length).toBeGreaterThan(10);
+    // Two sections only lead to pages that are among these.
+    const sections = titles.filter(({ href }) => !/#(chats|maintenance)$/.test(href));
+    for (const { name } of [...places, ...sections, ...ELSEWHERE]) {
+      const field = await openPalette(page);
+      await field.fill(name.toLowerCase());
+      // The section Advanced is called by its tabs.
+      const label = name === 'Advanced' ? 'Timeouts and retries' : name;
+      await getPaletteOptions(page, 'Pages').filter({ hasText: label }).first().waitFor();
+      await page.keyboard.press('Escape');
+      await field.waitFor({ state: 'detached' });
+    }
+    // Enter opens the first one.
+    const field = await openPalette(page);
+    await field.fill('voi');
+    // Which one it is, a screen reader hears from the field.
+    const selected = getPaletteOptions(page, 'Pages').filter({ hasText: 'Voice' });
+    await expect.poll(async () => (await field.getAttribute('aria-activedescendant')) === (await selected.getAttribute('id'))).toBe(true);
+    await page.getByRole('status').getByText('1 result', { exact: true }).waitFor({ state: 'attached' });
     await takeScreenshots(page, 'places');
-    await search(page).press('Enter');
-    await page.waitForURL(/\/settings#voice$/);
-    await page.keyboard.press('ControlOrMeta+k');
-    await expect.poll(() => search(page).evaluate((field) => field === document.activeElement)).toBe(true);
+    await field.press('Enter');
+    await page.waitForURL(/\/settings\/voice$/);
+    await page.getByRole('heading', { name: 'Voice', level: 1 }).waitFor();
+    await openPalette(page);
     await page.keyboard.type('sync dev');
-    await page.getByRole('option', { name: 'Devices and sync' }).waitFor();
-    await search(page).press('Enter');
+    await getPaletteOptions(page).filter({ hasText: 'Devices and sync' }).waitFor();
+    await field.press('Enter');
     await page.waitForURL(/\/devices$/);
+    // A section that is further down is in view.
+    await openPalette(page);
+    await page.keyboard.type('storage');
+    await getPaletteOptions(page, 'Pages').filter({ hasText: 'Storage' }).waitFor();
+    await field.press('Enter');
+    await page.waitForURL(/\/devices#storage$/);
+    await expect.poll(() => isInView(page.locator('#storage'))).toBe(true);
     await page.close();
   });
 
   verifies('app/keys', 'a new chat takes typed text, also if one is on screen already', async () => {
     const page = await at.browser.page(at.perch.url);
     await waitForConnection(page, LINKED_STATUS);
-    await page.getByRole('button', { name: /^Connection/ }).focus();
+    await page.getByRole('button', { name: /^My vault/ }).focus();
     await page.keyboard.press('Control+Shift+O');
     await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
     await page.close();
@@ -107,17 +148,19 @@ describe('settings', () => {
     await row(page).getByText('Alt', { exact: true }).waitFor();
     // Neither was the sidebar hidden, nor is the keyboard lost.
     expect(await change.evaluate((button) => button === document.activeElement)).toBe(true);
-    await search(page).waitFor();
+    await page.getByRole('navigation', { name: 'Chats' }).waitFor();
     await page.reload();
     await waitForConnection(page, LINKED_STATUS);
     await row(page).getByText('Alt', { exact: true }).waitFor();
     await page.keyboard.press('Control+k');
     await page.keyboard.press('Control+/');
     await page.getByRole('dialog').getByText(label).waitFor();
-    expect(await isSearchFocused(page)).toBe(false);
+    expect(await getPaletteField(page).count()).toBe(0);
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+Alt+k');
-    await waitForSearchFocus(page);
+    await getPaletteField(page).waitFor();
+    await page.keyboard.press('Escape');
+    await getPaletteField(page).waitFor({ state: 'detached' });
 
     await row(page)
       .getByRole('button', { name: `Turn off shortcut for ${label}` })
@@ -127,13 +170,12 @@ describe('settings', () => {
     await page.keyboard.press('Control+/');
     await page.getByRole('dialog').getByText('Settings', { exact: true }).waitFor();
     expect(await page.getByRole('dialog').getByText(label).count()).toBe(0);
-    expect(await isSearchFocused(page)).toBe(false);
+    expect(await getPaletteField(page).count()).toBe(0);
     await page.keyboard.press('Escape');
     await row(page)
       .getByRole('button', { name: `Reset shortcut for ${label}` })
       .click();
-    await page.keyboard.press('Control+k');
-    await waitForSearchFocus(page);
+    await openPalette(page);
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });
@@ -148,7 +190,7 @@ describe('settings', () => {
     await page.keyboard.press('Control+/');
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
-    expect(await search(page).isVisible()).toBe(true);
+    await page.getByRole('navigation', { name: 'Chats' }).waitFor();
     await field.fill('What can you do?');
     await field.press('Enter');
     await page.getByRole('article', { name: 'Reply' }).first().waitFor();
