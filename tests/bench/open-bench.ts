@@ -67,8 +67,8 @@ function toTimeFigures(what: string, { ours, empty }: Record<'ours' | 'empty', n
 function markUsable(): void {
   const checkUsable = (): void => {
     const composer = document.querySelector('#composer');
-    const pill = document.querySelector('[aria-label^="Connection:"]');
-    const online = /Bridge|This browser/.test(pill?.getAttribute('aria-label') ?? '');
+    const status = document.querySelector('[data-connection]')?.getAttribute('data-connection') ?? '';
+    const online = /^(Connected|This browser)/.test(status);
     if (!(composer instanceof HTMLTextAreaElement) || composer.disabled || !online) return;
     watch.disconnect();
     (globalThis as PageMarks).perchUsable = performance.now();

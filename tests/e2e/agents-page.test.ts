@@ -6,6 +6,7 @@ import { openLinkedPage } from './connection-status.ts';
 import { addProvider, connectOutside } from './outside-client.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { takeScreenshots } from './take-screenshots.ts';
+import { openSettings } from './navigate.ts';
 
 describe('agents in the app', () => {
   const at = useGatewayAndBrowser();
@@ -18,7 +19,7 @@ describe('agents in the app', () => {
     await addProvider(client, upstream.url);
     const getAgentConfig = async (id: string) => (await client.call('agents.list', {})).agents.find((agent) => agent.id === id)?.config;
     await page.getByText('Gateway', { exact: true }).click();
-    await page.getByRole('link', { name: 'Agents', exact: true }).click();
+    await openSettings(page, 'Agents');
     const form = page.getByRole('dialog', { name: 'New agent' });
     // An unfinished form is not discarded without confirmation: by Escape, a click outside, or its button.
     await page.getByRole('button', { name: 'New agent' }).click();
@@ -79,7 +80,7 @@ describe('agents in the app', () => {
     await takeScreenshots(page, 'chat');
     expect(JSON.stringify(requests()[0]?.body)).toContain('You edit texts');
 
-    await page.getByRole('link', { name: 'Agents', exact: true }).click();
+    await openSettings(page, 'Agents');
     await editor.getByText('1 chat', { exact: false }).waitFor();
     await editor.getByRole('button', { name: 'Edit…' }).click();
     const change = page.getByRole('dialog', { name: 'Edit agent' });

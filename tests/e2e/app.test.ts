@@ -404,6 +404,7 @@ test('a bridge that knows this browser no longer is not called away where it run
   rmSync(join(perch.home, 'credentials.json'));
   await perch.restart();
   await page.goto(`${perch.url}/devices`);
-  await page.locator('main').getByText('This browser is no longer paired with Perch on your computer.').waitFor();
+  for (const section of ['#state', '#connection'])
+    await page.locator(section).getByText('This browser is no longer paired with Perch on your computer.').waitFor();
   expect(await page.getByText('Perch isn’t running on your computer. Changes are saved').count()).toBe(0);
 });

@@ -10,11 +10,12 @@ import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-s
 import { connectOutside } from './outside-client.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { takeScreenshots } from './take-screenshots.ts';
+import { openDestination } from './navigate.ts';
 
 const pendingApprovals = (page: Page) => page.getByRole('list', { name: 'Approvals' }).getByRole('listitem');
 const pastApprovals = (page: Page) => page.getByRole('list', { name: 'History' }).getByRole('listitem');
 const allowedRules = (page: Page) => page.getByRole('region', { name: 'Always allowed' });
-const link = (page: Page) => page.getByRole('navigation', { name: 'Chats' }).getByRole('link', { name: /^Approvals/ });
+const link = (page: Page) => page.getByRole('navigation', { name: 'Chats' }).getByRole('link', { name: /^Automations/ });
 
 /** Seconds that the card says are left. */
 async function getSecondsLeft(page: Page): Promise<number> {
@@ -32,7 +33,7 @@ describe('the page of approvals', () => {
   verifies('approvals/page', 'begins with three things to ask for, each a draft of a new chat', async () => {
     const page = await at.browser.page(at.perch.url);
     await waitForConnection(page, LINKED_STATUS);
-    await link(page).click();
+    await openDestination(page, 'Automations', 'Approvals');
     await page.getByRole('heading', { name: 'No approvals yet' }).waitFor();
     const starters = page.getByRole('list', { name: 'Example requests' }).getByRole('button');
     expect(await starters.count()).toBe(3);
@@ -43,7 +44,7 @@ describe('the page of approvals', () => {
     await composer.press('Enter');
     await pendingApprovals(page).getByRole('button', { name: 'Deny' }).waitFor();
     // The page shows it too, with a link to its chat.
-    await link(page).click();
+    await openDestination(page, 'Automations', 'Approvals');
     await pendingApprovals(page).getByRole('link', { name: 'a chat' }).waitFor();
     await pendingApprovals(page).getByRole('button', { name: 'Deny' }).click();
     await pastApprovals(page).filter({ hasText: 'Denied' }).filter({ hasText: 'uptime' }).click();

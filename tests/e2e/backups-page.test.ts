@@ -8,6 +8,7 @@ import { startPerch } from './perch-process.ts';
 import { addProvider, connectOutside } from './outside-client.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { takeScreenshots } from './take-screenshots.ts';
+import { openSettings } from './navigate.ts';
 
 const PASSPHRASE = 'correct horse battery';
 
@@ -21,7 +22,7 @@ describe('backups in the app', () => {
     const sheet = { width: 100, height: 100 };
     const { id: drawingId } = await client.call('drawings.create', { title: 'The boathouse', ...sheet });
     await page.getByText('Gateway', { exact: true }).click();
-    await page.getByRole('link', { name: 'Backups' }).click();
+    await openSettings(page, 'Advanced', 'Backups');
     await page.getByText('No backups yet').waitFor();
     // The command that brings back a backup of another machine is read whole on a phone.
     await page.setViewportSize({ width: 360, height: 800 });

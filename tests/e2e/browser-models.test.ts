@@ -9,6 +9,7 @@ import { writeWav } from '#shared/wav.ts';
 import { createFakeSpeechEngine } from '../support/fake-speech-engine.ts';
 import { startHubServer } from '../support/hub-server.ts';
 import { createChatModel, createSpeechModel, createVectorModel } from '../support/onnx-file.ts';
+import { waitForConnection } from './connection-status.ts';
 import { launchBrowser, type TestBrowser } from './test-browser.ts';
 import { type Perch, startPerch } from './perch-process.ts';
 import { connectOutside, type OutsideClient } from './outside-client.ts';
@@ -156,7 +157,7 @@ verifies(
     expect((await askModel(perch, 'browser/perch/words')).status).toBe(200);
     // The page that runs it goes; another one takes over.
     const second = await browser?.page(perch.url);
-    await waitFor(async () => (await second?.getByRole('button', { name: /^Connection: / }).count()) !== 0, 'the second page');
+    if (second) await waitForConnection(second, /./);
     await page?.close();
     await waitFor(async () => (await askModel(perch, 'browser/perch/words')).ok, 'the other page to run it', 20_000);
     expect(second?.workers()).toHaveLength(1);

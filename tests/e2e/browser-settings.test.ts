@@ -42,7 +42,7 @@ describe('settings of the agents’ browser', () => {
       await refused.waitFor();
       await takeScreenshots(page, 'refused');
       await refused.getByRole('link', { name: 'Browser settings' }).click();
-      await page.waitForURL(/\/settings#browser$/);
+      await page.waitForURL(/\/settings\/privacy#browser$/);
 
       const part = page.locator('#browser');
       const added = part.getByLabel('Host, or host and port');

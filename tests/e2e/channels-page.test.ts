@@ -11,6 +11,7 @@ import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-s
 import { connectOutside } from './outside-client.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { takeScreenshots } from './take-screenshots.ts';
+import { openSettings } from './navigate.ts';
 
 describe('channels in the app', () => {
   const at = useGatewayAndBrowser();
@@ -21,7 +22,7 @@ describe('channels in the app', () => {
     using outside = await connectOutside(at.perch);
     const { client } = outside;
     await page.getByText('Gateway', { exact: true }).click();
-    await page.getByRole('link', { name: 'Channels', exact: true }).click();
+    await openSettings(page, 'Channels');
     await page.getByRole('button', { name: 'Set up Telegram…' }).click();
     const form = page.getByRole('dialog', { name: 'Set up Telegram' });
     // The first field gets the focus, not the buttons below the others.

@@ -19,6 +19,13 @@ export async function waitForConnection(page: Page, status: string | RegExp): Pr
   }, `the app to say ${status}`);
 }
 
+/** A tab serves programs: what they cause is heard of in the page without a change of its connection. */
+export const waitForTabHost = (perch: Perch): Promise<void> =>
+  waitFor(async () => {
+    const health = await fetch(`${perch.url}/health`).catch(() => null);
+    return health !== null && ((await health.json()) as { host: unknown }).host === 'tab';
+  }, 'the tab to host');
+
 /** A page opened by the printed link, once it is connected. */
 export async function openLinkedPage(browser: TestBrowser, perch: Perch): Promise<Page> {
   const page = await browser.page(perch.linkUrl);

@@ -6,6 +6,7 @@ import { openLinkedPage } from './connection-status.ts';
 import { connectOutside } from './outside-client.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { takeScreenshots } from './take-screenshots.ts';
+import { openSettings } from './navigate.ts';
 
 describe('the protocol console', () => {
   const at = useGatewayAndBrowser();
@@ -13,7 +14,7 @@ describe('the protocol console', () => {
   verifies('app/console', 'any method by hand, its answer without secrets, and the frames as they go', async () => {
     const page = await openLinkedPage(at.browser, at.perch);
     await page.getByText('Gateway', { exact: true }).click();
-    await page.getByRole('link', { name: 'Console', exact: true }).click();
+    await openSettings(page, 'Advanced', 'Console');
     await page.getByText(`${Object.keys(contracts).length - 1} methods`, { exact: true }).waitFor();
     const methods = page.getByLabel('Methods', { exact: true });
     const params = page.getByLabel('Params (JSON)');

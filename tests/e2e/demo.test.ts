@@ -9,6 +9,7 @@ import { getArtifactFrame, pane } from './artifact-pane.ts';
 import { launchBrowser, type TestBrowser } from './test-browser.ts';
 import { startPerch } from './perch-process.ts';
 import { startStaticSite, type StaticSite } from './static-site.ts';
+import { openVaultMenu } from './vault-menu.ts';
 
 const root = join(import.meta.dirname, '../..');
 const BASE = '/any/where/';
@@ -160,7 +161,7 @@ describe('the demo, from a plain file server', () => {
     await page.getByRole('heading', { name: 'Usage' }).first().waitFor();
     await page.getByText('scripted-small').first().waitFor();
     // The banner takes room from the list that it is in.
-    await waitFor(() => isFullyInView(page.getByRole('link', { name: 'Usage', exact: true })), 'the page that is shown, in the sidebar');
+    await waitFor(() => isFullyInView(page.getByRole('link', { name: 'Usage', exact: true })), 'the page that is shown, in the settings');
     await page.goto(`${site.url}#/memory#preferences`);
     await page.getByRole('row').filter({ hasText: 'answers' }).getByText('short, with a table').waitFor();
     await page.goto(`${site.url}#/schedules`);
@@ -208,11 +209,11 @@ describe('the demo, from a plain file server', () => {
     await replies(page).getByRole('table').waitFor();
 
     // A chat that is kept nowhere is asked about before it is left, also by an address behind the hash.
-    await page.getByRole('link', { name: 'Incognito chat' }).click();
+    await (await openVaultMenu(page)).getByRole('link', { name: 'Incognito chat' }).click();
     await page.getByText('This chat isn’t saved').waitFor();
     await sendMessage(page, 'Who are you?');
     await replies(page).getByText('my replies are scripted').waitFor();
-    await page.getByRole('link', { name: 'Memory', exact: true }).click();
+    await page.getByRole('link', { name: 'Knowledge', exact: true }).click();
     await page.getByRole('button', { name: 'Delete and leave' }).click();
     await page.waitForURL(`${site.url}#/memory`);
     await page.goBack();

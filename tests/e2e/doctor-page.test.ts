@@ -8,6 +8,7 @@ import { openLinkedPage } from './connection-status.ts';
 import { addProvider, connectOutside } from './outside-client.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { takeScreenshots } from './take-screenshots.ts';
+import { openSettings } from './navigate.ts';
 
 describe('the doctor in the app', () => {
   const at = useGatewayAndBrowser();
@@ -15,7 +16,7 @@ describe('the doctor in the app', () => {
   verifies(['doctor.app/checks', 'doctor.app/fixes'], 'faults first, each mended from its row', async () => {
     const page = await openLinkedPage(at.browser, at.perch);
     await page.getByText('Gateway', { exact: true }).click();
-    await page.getByRole('link', { name: 'Doctor' }).click();
+    await openSettings(page, 'Advanced', 'Doctor');
     const state = page.getByRole('region', { name: 'Gateway status' });
     await state.getByText(/\d+ checks, just now/).waitFor();
     const well = page.getByRole('list', { name: 'Passed' });

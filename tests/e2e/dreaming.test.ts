@@ -8,6 +8,7 @@ import { findLowContrast, listControls, findOverflow, waitForNoProblems } from '
 import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { takeScreenshots } from './take-screenshots.ts';
+import { openDestination } from './navigate.ts';
 
 const SPOKEN_TEXT = [
   'Miso is the cat of Ana and sleeps on the printer.',
@@ -45,7 +46,7 @@ describe('dreaming in the app', () => {
 
   verifies('dreaming/app', 'dreamt by hand, reviewed by keyboard, a rejection taken back, the schedule set', async () => {
     const page = await openLinkedPage(at.browser, at.perch);
-    await page.getByRole('link', { name: 'Dreaming' }).click();
+    await openDestination(page, 'Knowledge', 'Dreaming');
     const review = page.getByRole('region', { name: 'Suggestions' });
     await review.getByText('No suggestions.').waitFor();
     await page.getByText('No signals yet.').waitFor();

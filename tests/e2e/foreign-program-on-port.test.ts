@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { verifies } from '../requirements.ts';
 import { waitFor } from '../support/test-gateway.ts';
+import { waitForConnection } from './connection-status.ts';
 import { launchBrowser } from './test-browser.ts';
 import { startPerch } from './perch-process.ts';
 
@@ -11,8 +12,7 @@ verifies('uplink/mutual-proof', 'another program on the port learns nothing from
   await using perch = await startPerch({ host: 'headless' });
   await using browser = await launchBrowser();
   const page = await browser.page(perch.linkUrl);
-  const pill = page.getByRole('button', { name: /^Connection: Connected/ }).first();
-  await pill.waitFor();
+  await waitForConnection(page, 'Connected');
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
   await page.getByRole('textbox', { name: 'Message' }).fill('a private draft');
   const port = Number(new URL(perch.url).port);
@@ -40,10 +40,7 @@ verifies('uplink/mutual-proof', 'another program on the port learns nothing from
   await once(server, 'listening');
   try {
     await waitFor(() => receivedCalls.length > 0, 'the app to try', 20_000);
-    await page
-      .getByRole('button', { name: /^Connection: This browser/ })
-      .first()
-      .waitFor();
+    await waitForConnection(page, /^This browser/);
     // Nothing but the handshake, whose proof serves for this nonce alone.
     expect(new Set(receivedCalls.map(({ method }) => method))).toEqual(new Set(['connect']));
     for (const { params } of receivedCalls)

@@ -372,7 +372,7 @@ describe.runIf(executable !== null)('the app as the system knows it', () => {
         await other.close();
       }
       await page.goto(`${perch.url}/settings`);
-      await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
+      await page.getByRole('heading', { name: 'General', level: 1 }).waitFor();
       await page.goto(site.url);
       await postToShareTarget(page, `${perch.url}/share`, { text: 'From the pier' });
       await getOpenButton(page).click();

@@ -8,6 +8,7 @@ import { LINKED_STATUS, waitForConnection, openLinkedPage } from './connection-s
 import { putRows } from './put-rows.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { takeScreenshots } from './take-screenshots.ts';
+import { openSettings } from './navigate.ts';
 
 const list = (page: Page) => page.getByRole('listbox', { name: 'Log lines' });
 const line = (page: Page, text: string | RegExp) => list(page).getByRole('option').filter({ hasText: text });
@@ -30,7 +31,7 @@ describe('logs in the app', () => {
   verifies(['logs.app/tail', 'logs.app/export'], 'lines come as they are written, wait while paused, and are saved', async () => {
     const page = await openLinkedPage(at.browser, at.perch);
     await page.getByText('Gateway', { exact: true }).click();
-    await page.getByRole('link', { name: 'Logs' }).click();
+    await openSettings(page, 'Advanced', 'Logs');
     await line(page, 'Gateway started').first().waitFor();
     const client = await at.perch.client();
     // The first one says no more than `chat`, which there was not.

@@ -8,6 +8,7 @@ import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-s
 import { addProvider, connectOutside } from './outside-client.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { takeScreenshots } from './take-screenshots.ts';
+import { openDestination } from './navigate.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -36,7 +37,7 @@ describe('memory in the app', () => {
     using outside = await connectOutside(at.perch);
     const { client } = outside;
     const page = await open('/');
-    await page.getByRole('link', { name: 'Memory' }).click();
+    await openDestination(page, 'Knowledge', 'Memory');
     await page.getByText('No memories yet').waitFor();
     await takeScreenshots(page, 'empty');
     await page.getByRole('button', { name: 'Add memory' }).click();

@@ -10,6 +10,7 @@ import { LINKED_STATUS, waitForConnection, openLinkedPage } from './connection-s
 import { addProvider, connectOutside } from './outside-client.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { takeScreenshots } from './take-screenshots.ts';
+import { openSettings } from './navigate.ts';
 
 const GRAPH = 'onnx/model_quantized.onnx';
 const table = (page: Page) => page.getByRole('table', { name: 'Models' });
@@ -37,7 +38,7 @@ describe('models in the app', () => {
     async () => {
       const page = await openLinkedPage(at.browser, at.perch);
       await page.getByText('Gateway', { exact: true }).click();
-      await page.getByRole('link', { name: 'Models' }).click();
+      await openSettings(page, 'Models and keys');
       await page.getByText('Built in').waitFor();
       await row(page, 'guide/guide').waitFor();
       await page.getByRole('button', { name: 'Find local servers' }).click();

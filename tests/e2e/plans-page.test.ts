@@ -8,6 +8,7 @@ import { waitForConnection, openLinkedPage } from './connection-status.ts';
 import { connectOutside } from './outside-client.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { takeScreenshots } from './take-screenshots.ts';
+import { openDestination } from './navigate.ts';
 
 const SKILL = (name: string, more = ''): string => `---\nname: ${name}\ndescription: How ${name} are made.\n${more}---\n\nSo.\n`;
 
@@ -18,11 +19,11 @@ describe('plans and skills in the app', () => {
     const page = await openLinkedPage(at.browser, at.perch);
     using outside = await connectOutside(at.perch);
     const { client } = outside;
-    await page.getByRole('link', { name: 'Plans', exact: true }).click();
+    await openDestination(page, 'Automations', 'Plans');
     await page.getByRole('button', { name: 'Write a page about this computer' }).click();
     await page.getByRole('button', { name: 'Send' }).click();
     await waitFor(async () => (await client.call('plan.list', {})).count === 1, 'the plan');
-    await page.getByRole('link', { name: 'Plans', exact: true }).click();
+    await openDestination(page, 'Automations', 'Plans');
     const plan = page.getByRole('list', { name: 'Plans' }).getByRole('listitem', { name: 'Write a page about this computer' });
     // The guide only does what it is told, and follows none.
     await plan.getByText('Paused', { exact: true }).waitFor();

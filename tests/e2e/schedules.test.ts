@@ -7,8 +7,9 @@ import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-s
 import { connectOutside } from './outside-client.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { takeScreenshots } from './take-screenshots.ts';
+import { openDestination } from './navigate.ts';
 
-const link = (page: Page) => page.getByRole('navigation', { name: 'Chats' }).getByRole('link', { name: /^Schedules/ });
+const link = (page: Page) => page.getByRole('navigation', { name: 'Chats' }).getByRole('link', { name: /^Automations/ });
 const row = (page: Page, name: string) => page.getByRole('list', { name: 'Schedules' }).getByRole('listitem', { name, exact: true });
 const dialog = (page: Page) => page.getByRole('dialog');
 
@@ -24,7 +25,7 @@ describe('the page of schedules', () => {
     const { client } = outside;
     const page = await at.browser.page(at.perch.url);
     await waitForConnection(page, LINKED_STATUS);
-    await link(page).click();
+    await openDestination(page, 'Automations', 'Schedules');
     await page.getByRole('heading', { name: 'No schedules yet' }).waitFor();
     const starters = page.getByRole('list', { name: 'Example schedules' }).getByRole('button');
     expect(await starters.count()).toBe(3);

@@ -6,6 +6,7 @@ import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-s
 import { connectOutside } from './outside-client.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { takeScreenshots } from './take-screenshots.ts';
+import { openSettings } from './navigate.ts';
 
 describe('tools in the app', () => {
   const at = useGatewayAndBrowser();
@@ -13,7 +14,7 @@ describe('tools in the app', () => {
   verifies('tools/page', 'they are listed by source, with a switch each, and tried from a form', async () => {
     const page = await openLinkedPage(at.browser, at.perch);
     await page.getByText('Gateway', { exact: true }).click();
-    await page.getByRole('link', { name: 'Tools', exact: true }).click();
+    await openSettings(page, 'Tools and MCP');
     const catalog = page.getByRole('region', { name: 'Available tools' });
     await catalog.getByRole('region', { name: /^Built in/ }).waitFor();
     using outside = await connectOutside(at.perch);

@@ -43,7 +43,7 @@ async function buildNext(folder: string): Promise<string> {
   return built;
 }
 
-const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true });
+const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true, level: 2 });
 const getStoredLocale = (page: Page): Promise<string | undefined> =>
   page.evaluate(async () => (await (await caches.open('perch-locale')).match('/locale'))?.text());
 
@@ -67,7 +67,7 @@ verifies(
       serves = false;
     };
     try {
-      const page = await browser.page(`${bridge.url}/settings`);
+      const page = await browser.page(`${bridge.url}/settings/appearance`);
       const before = readWord(SETTINGS, 'settings_appearance');
       await heading(page, before).waitFor();
       await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));

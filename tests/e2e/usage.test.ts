@@ -9,6 +9,7 @@ import { addProvider, connectOutside } from './outside-client.ts';
 import { putRows } from './put-rows.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { takeScreenshots } from './take-screenshots.ts';
+import { openSettings } from './navigate.ts';
 
 const DAY_MS = 86_400_000;
 /** A call of the model that costs, nine tenths of whose input come from the cache. */
@@ -49,7 +50,7 @@ describe('usage in the app', () => {
   verifies('usage.app/charts', 'nothing at first, then a call as it ends, then a month by day, provider, model and hour', async () => {
     const page = await openLinkedPage(at.browser, at.perch);
     await page.getByText('Gateway', { exact: true }).click();
-    await page.getByRole('link', { name: 'Usage' }).click();
+    await openSettings(page, 'Usage');
     await page.getByText('No usage in this period').waitFor();
     await page.getByRole('link', { name: 'Start a chat' }).waitFor();
     await takeScreenshots(page, 'empty');

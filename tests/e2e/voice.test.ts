@@ -145,7 +145,7 @@ describe('voices', () => {
     const part = page.getByRole('region', { name: 'Voice' });
     await part.getByText('This browser has no voices. Start Perch on your computer to use its voices.').waitFor();
     expect(await part.getByRole('alert').count()).toBe(0);
-    expect(await part.getByRole('link', { name: 'Pair this browser' }).getAttribute('href')).toBe('#connection');
+    expect(await part.getByRole('link', { name: 'Pair this browser' }).getAttribute('href')).toBe('/devices#connection');
     await takeScreenshots(page, 'no-bridge');
     expect(await runAxe(page)).toEqual([]);
   });

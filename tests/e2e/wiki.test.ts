@@ -5,6 +5,7 @@ import { listControls } from './accessibility.ts';
 import { openLinkedPage } from './connection-status.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { takeScreenshots } from './take-screenshots.ts';
+import { openDestination } from './navigate.ts';
 
 describe('the wiki in the app', () => {
   const at = useGatewayAndBrowser();
@@ -12,7 +13,7 @@ describe('the wiki in the app', () => {
   verifies('wiki.app/page', 'pages are written, linked, claimed on, disputed, mended and taken back', async () => {
     const page = await openLinkedPage(at.browser, at.perch);
     const unnamed = async () => (await listControls(page)).filter((each) => each.endsWith(' ""'));
-    await page.getByRole('link', { name: 'Wiki' }).click();
+    await openDestination(page, 'Knowledge', 'Wiki');
     await page.getByText('No wiki pages yet').waitFor();
     expect(await unnamed()).toEqual([]);
     await takeScreenshots(page, 'empty');

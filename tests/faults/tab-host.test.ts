@@ -1,5 +1,6 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { waitForConnection, waitForTabHost } from '../e2e/connection-status.ts';
 import { launchBrowser, type TestBrowser } from '../e2e/test-browser.ts';
 import { type Perch, startPerch } from '../e2e/perch-process.ts';
 import { addProvider, connectOutside } from '../e2e/outside-client.ts';
@@ -25,13 +26,6 @@ afterAll(async () => {
   await upstream?.close();
 });
 
-const waitForTabHost = (): Promise<void> =>
-  waitFor(async () => {
-    const health = await fetch(`${perch.url}/health`).catch(() => null);
-    return health !== null && ((await health.json()) as { host: unknown }).host === 'tab';
-  }, 'the tab to host');
-const waitForText = (words: string): Promise<void> => page.getByText(words, { exact: true }).first().waitFor();
-
 verifies('app/crafted-link', 'paths, queries and fragments of strangers', async () => {
   const sockets: string[] = [];
   const dialogs: string[] = [];
@@ -51,7 +45,7 @@ verifies('app/crafted-link', 'paths, queries and fragments of strangers', async 
     // Changing only the fragment does not navigate.
     await page.goto('about:blank');
     await page.goto(perch.url + link);
-    await waitForText('This browser');
+    await waitForConnection(page, 'This browser');
   }
   expect(dialogs).toEqual([]);
   expect(sockets.filter((url) => !url.startsWith(perch.wsUrl.replace(/\/ws$/, '/')))).toEqual([]);
@@ -64,16 +58,16 @@ verifies('storage/quota', 'a first start without room goes on by itself once the
   const cdp = await full.context.newCDPSession(tab);
   await cdp.send('Storage.overrideQuotaForOrigin', { origin: perch.url, quotaSize: 1 });
   await tab.goto(perch.url);
-  const pill = tab.getByRole('button', { name: 'Connection: Storage full' });
-  await pill.click();
-  await tab.getByText('Free up disk space').waitFor();
+  await waitForConnection(tab, 'Storage full');
+  await tab.getByRole('button', { name: 'My vault Storage full Connection: Storage full' }).click();
+  await tab.getByRole('dialog', { name: 'My vault' }).getByText('Free up disk space').waitFor();
   await cdp.send('Storage.overrideQuotaForOrigin', { origin: perch.url });
-  await tab.getByText('This browser', { exact: true }).first().waitFor();
+  await waitForConnection(tab, 'This browser');
 });
 
 verifies(['host/uplink', 'runs/belongs-to-session', 'events/seq'], 'the only tab reloads, and again, while it hosts a run', async () => {
   await page.goto(await perch.open());
-  await waitForTabHost();
+  await waitForTabHost(perch);
   using outside = await connectOutside(perch, 'all');
   await addProvider(outside.client, upstream.url);
   const pendingSend = outside.client.call('chat.send', { sessionId: 'storm', message: 'hold on', model: 'local/slow-200' });
@@ -87,7 +81,7 @@ verifies(['host/uplink', 'runs/belongs-to-session', 'events/seq'], 'the only tab
 });
 
 verifies('storage/heals', 'the site’s data is cleared in the middle of a run', async () => {
-  await waitForTabHost();
+  await waitForTabHost(perch);
   using outside = await connectOutside(perch, 'all');
   await addProvider(outside.client, upstream.url);
   const pendingSend = outside.client
@@ -106,8 +100,8 @@ verifies('storage/heals', 'the site’s data is cleared in the middle of a run',
 verifies(['bridge/killed', 'host/uplink'], 'SIGKILL of the bridge: the tab keeps its run’s text and serves the next bridge', async () => {
   // The last test took the browser's link with the rest of its data; the worker from before may still be attached for a moment.
   await page.goto(await perch.open());
-  await waitForText('This browser');
-  await waitForTabHost();
+  await waitForConnection(page, 'This browser');
+  await waitForTabHost(perch);
   const outside = await connectOutside(perch, 'all');
   await outside.client.call('chat.send', { sessionId: 'kept', message: 'before', model: 'local/normal' });
   const sent = outside.client
@@ -117,7 +111,7 @@ verifies(['bridge/killed', 'host/uplink'], 'SIGKILL of the bridge: the tab keeps
   await perch.kill('SIGKILL');
   expect(await sent).toMatchObject({ name: 'ConnectionClosed' });
   await perch.restart();
-  await waitForTabHost();
+  await waitForTabHost(perch);
   using again = await connectOutside(perch);
   await waitFor(async () => (await again.client.call('chat.history', { sessionId: 'kept' })).messages.length === 4, 'the cut reply');
   const { messages } = await again.client.call('chat.history', { sessionId: 'kept' });

@@ -14,7 +14,7 @@ export const app = [
   }),
   chosenSection('ux.md; what a person can do', {
     'app/first-answer': 'The printed address opens a chat page that answers at once, and the code leaves the address bar.',
-    'app/first-load': 'The chat page and its worker load at most 215 KB of script, headers too, before somebody can write.',
+    'app/first-load': 'The chat page and its worker load at most 230 KB of script, headers too, before somebody can write.',
     'app/page-parts': 'A part of the page that cannot be fetched is told with a way to try again; what was sent is kept.',
     'app/found-message':
       'What a search finds in a chat leads to the message that fits best, in sight, also where that chat is open already.',
@@ -56,7 +56,7 @@ export const app = [
       'Contrast is as the system has it or more: text at 7:1, what is chosen seen by more than colour, also in the few colours of a system that forces its own.',
     'app/languages':
       'The app speaks the browser’s language or a chosen one, from right to left where that is so, also without a network; a change loses nothing.',
-    'app/places': 'The search finds pages and parts of the settings by their names.',
+    'app/places': 'The palette finds pages and sections of the settings by their names, and opens them.',
     'app/badge': 'The installed app’s icon has the number of approvals that wait and of chats with something new.',
     'app/keeps-data': 'The browser is asked to keep the data at the first that is made; what it could not keep is told.',
     'app/fallback': 'Pages open without a network; what is the bridge’s own is neither answered from the cache nor kept in it.',
@@ -164,7 +164,7 @@ export const app = [
     'backups.app/restore':
       'The page Backups makes a backup, with the keys under a passphrase or without, shows what bringing one back would change, and brings it back.',
     'backups.app/faults': 'A backup that cannot be used says why and is not brought back; a wrong passphrase is told where it was written.',
-    'app/settings-search': 'The settings are found by their words; an address of one part shows it, whatever was looked for.',
+    'app/settings-search': 'The palette finds sections of the settings by their words; an address of one shows it, on whatever page it is.',
     'app/keys':
       'Shortcuts get other keys, or none, in the settings, and stay so; keys that could write something, or are taken, are refused.',
     'app/approval-keys': 'Keys allow or deny what waits in the chat that is open, and nothing that waits in another.',
