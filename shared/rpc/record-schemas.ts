@@ -1,4 +1,5 @@
 import { id } from './frames.ts';
+import { agentParameters, modelParameters } from './model-parameters.ts';
 import { createVisibleName } from './visible-name.ts';
 import { z } from './zod.ts';
 
@@ -144,6 +145,8 @@ export const sessionEntry = z.object({
   tags: z.array(z.string()),
   /** False if recall is off for the session. */
   recall: z.boolean().optional(),
+  /** Model parameters of the session. Missing if it inherits all. */
+  parameters: modelParameters.optional(),
   /** Name of the session’s agent, if it was removed. */
   removedAgent: z.string().optional(),
   /** A run is in progress. */
@@ -234,7 +237,7 @@ export const agentConfig = z.strictObject({
   /** Keys of fallback models, in order. Omit for those of `chat.fallbacks`. */
   fallbacks: modelKeys.optional(),
   systemPrompt: z.string().max(100_000).optional(),
-  temperature: z.number().min(0).max(2).optional(),
+  ...agentParameters,
   /** Names of tools; `*` matches any characters. Without `allow`, all are allowed. `deny` takes precedence. */
   tools: z.strictObject({ allow: toolPatterns.optional(), deny: toolPatterns.optional() }).optional(),
   /**

@@ -39,6 +39,8 @@ export const providers = [
     'providers/hostile-google': 'Whatever Google’s server sends ends in one finish or one clear error.',
     'providers/wishes':
       'Tool choice, answer format, sampling, stops, seed and effort reach each provider in its own words; what it cannot honour is refused by name.',
+    'providers/thinking':
+      'Thinking levels reach each provider as its nearest value. What settings ask for and a server refuses is left out, and logged.',
     'providers/breaker':
       'A server that fails several times in a row is left alone for a while, told as 503 with Retry-After; then one request tries it. A caller’s own mistakes never count.',
     'providers/time-outs':

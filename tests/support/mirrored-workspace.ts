@@ -23,7 +23,7 @@ const MAIN_AGENT: Agent = {
   model: undefined,
   fallbacks: [],
   systemPrompt: undefined,
-  temperature: undefined,
+  parameters: {},
   config: {},
 };
 

@@ -164,6 +164,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     addCost: (key: string, usage: Usage) => providers.addCost(key, usage),
     supportsImages: (key: string) => providers.supportsVision(key),
     supportsReasoning: (key: string) => providers.supportsThinking(key),
+    lacksReasoning: (key: string) => providers.lacksThinking(key),
     getContextTokens: (key: string) => providers.getContextWindow(key),
   };
   const findSmallModel = createSmallModelFinder(providers, () => config.settings.chat.smallModel);
@@ -179,6 +180,8 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     recall: createRunRecall({ ...parts, settings, fault }),
     compaction: createRunCompaction(parts.compactor, fault),
     titles: createRunTitles({ ...parts, settings, fault }),
+    onRefusedField: (model, field) =>
+      log.write('info', 'providers', `${model} does not accept ${field}, which was left out`, { model, field }),
     maxSteps: () => config.settings.chat.maxSteps,
   };
   const runs = new Runs(runDeps);

@@ -1,6 +1,7 @@
 import { RUN_EVENTS } from '../chat-events.ts';
 import { defineMethod, type MethodPolicy } from '../contract.ts';
 import { PROTOCOL_LIMITS } from '../frames.ts';
+import { temperature, thinkingLevel } from '../model-parameters.ts';
 import { agentId, historyMessage, sessionId, toolCall, usage } from '../record-schemas.ts';
 import { z } from '../zod.ts';
 
@@ -27,6 +28,9 @@ const modelParams = {
   model: z.string().min(1).max(300).optional(),
   /** The provider, if `model` does not name it. */
   provider: z.string().min(1).max(128).optional(),
+  /** For this run. Takes precedence over the parameters of the session, job or channel, and agent. */
+  thinking: thinkingLevel.optional(),
+  temperature: temperature.optional(),
 };
 const message = z.string().min(1, 'must not be empty').max(PROTOCOL_LIMITS.maxMessageChars);
 /** A key chosen by the client, to repeat a request safely. */
@@ -71,7 +75,6 @@ export const chatContracts = {
       abortPrevious: z.boolean().optional(),
       /** Add the message to the current run between two of its steps, ahead of all queued messages. */
       steer: z.boolean().optional(),
-      temperature: z.number().min(0).max(2).optional(),
       idempotencyKey,
     }),
     result: completedRun,

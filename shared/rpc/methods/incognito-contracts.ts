@@ -1,5 +1,6 @@
 import { defineMethod } from '../contract.ts';
 import { id, PROTOCOL_LIMITS } from '../frames.ts';
+import { temperature, thinkingLevel } from '../model-parameters.ts';
 import { usage } from '../record-schemas.ts';
 import { z } from '../zod.ts';
 import { attachmentInput } from './chat-contracts.ts';
@@ -24,7 +25,8 @@ export const incognitoContracts = {
       model: z.string().min(1).max(300).optional(),
       provider: z.string().min(1).max(128).optional(),
       systemPrompt: z.string().max(PROTOCOL_LIMITS.maxMessageChars).optional(),
-      temperature: z.number().min(0).max(2).optional(),
+      thinking: thinkingLevel.optional(),
+      temperature: temperature.optional(),
     }),
     result: z.object({ completed: z.literal(true), runId: z.string(), model: z.string(), usage }),
     emits: ['incognito.reasoning', 'incognito.delta', 'incognito.done', 'incognito.error'],

@@ -65,7 +65,7 @@ const splitLines = (text: string): string[] =>
     .filter(Boolean);
 
 /** Fields that the form sets; undefined follows the default. */
-export type AgentFields = { [F in keyof Required<AgentConfig>]: AgentConfig[F] | undefined };
+export type AgentFields = { [F in keyof AgentConfig & keyof AgentDraft]-?: AgentConfig[F] | undefined };
 
 /** Converts form values to an agent. Default instructions are not stored, so that improvements of a later version apply. */
 export function toAgentConfig(draft: AgentDraft, defaultInstructions = ''): AgentFields {

@@ -1,5 +1,6 @@
 import { MAIN_AGENT_ID } from '../config/main-agent.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { readModelParameters, type ModelParameters } from '#shared/rpc/model-parameters.ts';
 import type { AgentConfig } from '#shared/rpc/record-schemas.ts';
 import type { Settings } from '../config/settings-schema.ts';
 
@@ -13,7 +14,8 @@ export interface Agent {
   fallbacks: readonly string[];
   /** Undefined for the default instructions, empty for none. */
   systemPrompt: string | undefined;
-  temperature: number | undefined;
+  /** How its model answers, if no chat, job or channel says otherwise. */
+  parameters: ModelParameters;
   /** The agent's entry in the configuration. */
   config: AgentConfig;
 }
@@ -39,7 +41,7 @@ export function createAgents(settings: () => Settings): Agents {
       model: config.model ?? chat.model,
       fallbacks: config.fallbacks ?? chat.fallbacks ?? [],
       systemPrompt: config.systemPrompt ?? chat.systemPrompt,
-      temperature: config.temperature,
+      parameters: readModelParameters(config) ?? {},
       config,
     };
   };

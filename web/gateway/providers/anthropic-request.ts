@@ -4,7 +4,7 @@ import { toToolReferences } from './anthropic-deferred-tools.ts';
 import { toCacheControl, type CacheBreakpoints, chooseBreakpoints, markLast, withoutBreakpoints } from './cache-breakpoints.ts';
 import { describeFile, type AttachmentReader, createReaderResolver } from './describe-file.ts';
 import { toStandardBase64, OPENING_TEXT, toPlainText } from './content-parts.ts';
-import { rejectUnsupported, toOptionFields, withAnswerTool } from './anthropic-options.ts';
+import { omitConflicting, rejectUnsupported, toOptionFields, toOutputLimit, withAnswerTool } from './anthropic-options.ts';
 import { type CacheLifetime, type ModelMessage, type ModelRequest } from './provider.ts';
 
 type MessageBlock = Record<string, unknown>;
@@ -73,10 +73,11 @@ const markEnd = (content: MessageBlock[], lifetime: CacheLifetime | undefined): 
   /thinking/.test(String(content.at(-1)?.['type'])) ? content : markLast(content, lifetime);
 
 /** Body of a streaming `POST /messages`. `limit`: the model's output limit, used if the request has none. Throws `UnsupportedOptionError`. */
-export function createMessagesBody(request: ModelRequest, limit: number): Record<string, unknown> {
-  rejectUnsupported(request);
+export function createMessagesBody(modelRequest: ModelRequest, limit: number): Record<string, unknown> {
+  rejectUnsupported(modelRequest);
+  const request = omitConflicting(modelRequest);
   const system = request.messages.filter(({ role }) => role === 'system').map(({ content }) => toPlainText(content));
-  const maxTokens = Math.min(request.maxTokens ?? limit, limit);
+  const maxTokens = toOutputLimit(request, limit);
   const breakpoints = chooseBreakpoints(request);
   const { tools, ...others } = toOptionFields(request, maxTokens);
   return {

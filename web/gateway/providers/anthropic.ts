@@ -8,6 +8,7 @@ import type { ForwardedResponse } from './forwarding-provider.ts';
 import { isMessageEnd, toMessagesError, MessagesForwarding, type MessagesProvider } from './messages-forwarding.ts';
 import { findModel } from './model-table.ts';
 import { type ListedModel, createListedModel, type ModelEvent, type ModelRequest, ProviderError } from './provider.ts';
+import { RefusedOptions } from './refused-options.ts';
 import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
 import type { Watchdog } from '#shared/async/watchdog.ts';
 
@@ -15,6 +16,14 @@ const API_VERSION = '2023-06-01';
 /** Default for the required `max_tokens`: the smallest limit of current models. */
 const DEFAULT_MAX_TOKENS = 8192;
 const MAX_PAGES = 10;
+
+/** Fields of options from settings, which are left out if the server refuses them. */
+const OPTION_FIELDS = {
+  reasoningEffort: { fields: ['thinking', 'output_config.effort'], mention: /think|effort/i },
+  temperature: { fields: ['temperature'], mention: /temperature/i },
+  topP: { fields: ['top_p'], mention: /top_p/i },
+  stop: { fields: ['stop_sequences'], mention: /stop_sequences/i },
+};
 
 const supportedSchema = z.object({ supported: z.boolean() }).nullish().catch(null);
 const modelSchema = z.object({
@@ -34,6 +43,7 @@ export class Anthropic implements MessagesProvider {
   readonly #forwarding: MessagesForwarding;
   /** Output limits as the server last listed them, by model. */
   readonly #limits = new Map<string, number>();
+  readonly #refusedOptions = new RefusedOptions(OPTION_FIELDS);
   /** Models that rejected deferred tools. */
   readonly #modelsWithoutDeferral = new Set<string>();
 
@@ -66,11 +76,13 @@ export class Anthropic implements MessagesProvider {
 
   stream(modelRequest: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const withoutDeferred = { ...modelRequest, deferredTools: undefined };
-    const request = this.#modelsWithoutDeferral.has(modelRequest.model) ? withoutDeferred : withDeferral(modelRequest, this.#http.baseUrl);
+    const request = this.#refusedOptions.omitRefused(
+      this.#modelsWithoutDeferral.has(modelRequest.model) ? withoutDeferred : withDeferral(modelRequest, this.#http.baseUrl),
+    );
     const limit = this.#limits.get(request.model) ?? findModel('anthropic', request.model)?.maxTokens ?? DEFAULT_MAX_TOKENS;
     const adapt = (body: Record<string, unknown>, refusal: string) => {
       const undeferredBody = withoutDeferral(body, refusal);
-      if (!undeferredBody) return adaptMessagesBody(request, body, refusal);
+      if (!undeferredBody) return this.#refusedOptions.adapt(request, body, refusal) ?? adaptMessagesBody(request, body, refusal);
       this.#modelsWithoutDeferral.add(request.model);
       return { ...undeferredBody, messages: createMessagesBody(withoutDeferred, limit)['messages'] };
     };

@@ -1,5 +1,12 @@
 import { findModel } from './model-table.ts';
-import { toDescribedSchema, type ModelRequest, type ReasoningEffort, UnsupportedOptionError } from './provider.ts';
+import {
+  isOwnOption,
+  toDescribedSchema,
+  type ModelRequest,
+  type ReasoningEffort,
+  UnsupportedOptionError,
+  withoutOwnFormatIfTools,
+} from './provider.ts';
 
 type JsonObject = Record<string, unknown>;
 
@@ -7,9 +14,13 @@ type JsonObject = Record<string, unknown>;
 const BUDGET_MODELS = /^gemini-2/;
 /** Same values as Google's own mapping of efforts. */
 const THINKING_BUDGETS: Partial<Record<ReasoningEffort, number>> = { none: 0, minimal: 1024, low: 1024, medium: 8192, high: 24_576 };
+/** Models that cannot turn off thinking, and their least budget in tokens. */
+const LEAST_BUDGET_MODELS = /^gemini-2\.5-pro/;
+const LEAST_BUDGET = 128;
 
 /** Generation options as the API's `generationConfig`. Throws `UnsupportedOptionError`. */
-export function toGenerationConfig(request: ModelRequest): JsonObject {
+export function toGenerationConfig(modelRequest: ModelRequest): JsonObject {
+  const request = withoutOwnFormatIfTools(modelRequest);
   const { responseFormat: format, stop } = request;
   const fields = {
     temperature: request.temperature,
@@ -44,16 +55,31 @@ function toCallingConfig(choice: NonNullable<ModelRequest['toolChoice']>, strict
   return { mode: choice === 'required' ? 'ANY' : 'NONE' };
 }
 
-function toThinkingConfig({ model, reasoningEffort: effort }: ModelRequest): JsonObject | undefined {
+function toThinkingConfig(request: ModelRequest): JsonObject | undefined {
+  const { model, reasoningEffort: effort } = request;
   if (effort === undefined) return undefined;
   const id = model.replace(/^models\//, '');
+  if (isOwnOption(request, 'reasoningEffort')) return toNearestThinkingConfig(id, effort);
   if (findModel('google', id)?.thinking === false) {
     if (effort === 'none') return undefined;
     throw new UnsupportedOptionError('reasoningEffort', `${id} does not support thinking.`);
   }
-  if (effort === 'xhigh') throw new UnsupportedOptionError('reasoningEffort', 'Gemini supports none, minimal, low, medium and high.');
+  if (effort === 'xhigh' || effort === 'max')
+    throw new UnsupportedOptionError('reasoningEffort', 'Gemini supports none, minimal, low, medium and high.');
   if (BUDGET_MODELS.test(id)) return { thinkingBudget: THINKING_BUDGETS[effort], includeThoughts: effort !== 'none' };
   if (effort === 'none')
     throw new UnsupportedOptionError('reasoningEffort', `${id} can’t turn off thinking. The lowest effort is minimal.`);
   return { thinkingLevel: effort, includeThoughts: true };
+}
+
+/** For an effort from settings: the nearest that the model supports. */
+function toNearestThinkingConfig(id: string, requested: ReasoningEffort): JsonObject | undefined {
+  if (findModel('google', id)?.thinking === false) return undefined;
+  const effort = requested === 'max' || requested === 'xhigh' ? 'high' : requested;
+  if (BUDGET_MODELS.test(id)) {
+    const budget = effort === 'none' && LEAST_BUDGET_MODELS.test(id) ? LEAST_BUDGET : THINKING_BUDGETS[effort];
+    return { thinkingBudget: budget, includeThoughts: effort !== 'none' };
+  }
+  if (effort !== 'none') return { thinkingLevel: effort, includeThoughts: true };
+  return { thinkingLevel: /flash/.test(id) ? 'minimal' : 'low', includeThoughts: false };
 }

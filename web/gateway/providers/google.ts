@@ -7,6 +7,7 @@ import { toGoogleError } from './google-errors.ts';
 import { createGenerateBody } from './google-request.ts';
 import { type ListedModel, createListedModel, type ModelEvent, type ModelMessage, type ModelRequest, ProviderError } from './provider.ts';
 import type { DrawingProvider } from './relaying-provider.ts';
+import { RefusedOptions } from './refused-options.ts';
 import { retry } from './retry.ts';
 import { UpstreamHttp, type UpstreamOptions } from './upstream-http.ts';
 import type { Watchdog } from '#shared/async/watchdog.ts';
@@ -29,6 +30,17 @@ const MAX_PAGES = 10;
 /** Models that support `generateContent` but not chat. */
 const NON_CHAT_MODELS = /embedding|-tts|image|live|audio|veo|imagen|robotics|computer-use|aqa/i;
 
+/** Fields of options from settings, which are left out if the server refuses them. */
+const OPTION_FIELDS = {
+  reasoningEffort: { fields: ['generationConfig.thinkingConfig'], mention: /think/i },
+  temperature: { fields: ['generationConfig.temperature'], mention: /temperature/i },
+  topP: { fields: ['generationConfig.topP'], mention: /top_?p/i },
+  seed: { fields: ['generationConfig.seed'], mention: /seed/i },
+  stop: { fields: ['generationConfig.stopSequences'], mention: /stop_?sequences/i },
+  responseFormat: { fields: ['generationConfig.responseMimeType'], mention: /mime|json/i },
+  maxTokens: { fields: ['generationConfig.maxOutputTokens'], mention: /max_?output_?tokens/i },
+};
+
 const modelSchema = z.object({
   name: z.string().min(1).max(300),
   displayName: z.string().nullish(),
@@ -44,6 +56,7 @@ export class Google implements EmbeddingProvider, DrawingProvider {
   readonly id: string;
   readonly name: string;
   readonly #http: UpstreamHttp;
+  readonly #refusedOptions = new RefusedOptions(OPTION_FIELDS);
   readonly #clock: Clock;
 
   constructor(options: UpstreamOptions) {
@@ -56,8 +69,11 @@ export class Google implements EmbeddingProvider, DrawingProvider {
     });
   }
 
-  stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    return this.#generate(request.model, createGenerateBody(request), signal);
+  stream(modelRequest: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const request = this.#refusedOptions.omitRefused(modelRequest);
+    return this.#generate(request.model, createGenerateBody(request), signal, (body, refusal) =>
+      this.#refusedOptions.adapt(request, body, refusal),
+    );
   }
 
   draw(model: string, content: ModelMessage['content'], signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -65,9 +81,14 @@ export class Google implements EmbeddingProvider, DrawingProvider {
     return this.#generate(model, { ...body, generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } }, signal);
   }
 
-  #generate(model: string, body: Record<string, unknown>, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    const id = encodeModelPath(model);
-    const open = (watchdog: Watchdog): Promise<Response> => this.#http.send(`/models/${id}:streamGenerateContent?alt=sse`, body, watchdog);
+  #generate(
+    model: string,
+    body: Record<string, unknown>,
+    signal: AbortSignal,
+    adapt: Parameters<UpstreamHttp['sendAdapted']>[3] = () => undefined,
+  ): AsyncGenerator<ModelEvent> {
+    const path = `/models/${encodeModelPath(model)}:streamGenerateContent?alt=sse`;
+    const open = (watchdog: Watchdog): Promise<Response> => this.#http.sendAdapted(path, body, watchdog, adapt);
     return assembleEvents(this.#http, new GoogleAssembler(this.name), { signal, open });
   }
 

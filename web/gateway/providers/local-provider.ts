@@ -9,10 +9,12 @@ import { toPlainText } from './content-parts.ts';
 import {
   type ListedModel,
   createListedModel,
+  isOwnOption,
   type ModelEvent,
   type ModelRequest,
   ProviderError,
   UnsupportedOptionError,
+  withoutOwnFormatIfTools,
 } from './provider.ts';
 import type { TranscribingProvider } from './transcribing-provider.ts';
 
@@ -127,18 +129,18 @@ const OPTION_NAMES: Partial<Record<keyof ModelRequest, string>> = {
 /** Throws `UnsupportedOptionError` for options that local models lack. */
 function toLocalRequest(modelRequest: ModelRequest, unsupported: LocalRunner['unsupported']): LocalRequest {
   for (const field of unsupported) {
-    const option = field === 'temperature' && modelRequest.ownTemperature ? undefined : modelRequest[field];
+    const option = modelRequest.ownOptions?.has(field) ? undefined : modelRequest[field];
     if (modelRequest.exact && option !== undefined && option !== 0 && !(Array.isArray(option) && option.length === 0))
       throw new UnsupportedOptionError(field, `This model does not support ${OPTION_NAMES[field] ?? field}.`);
   }
-  const request: ModelRequest = { ...modelRequest, ...Object.fromEntries(unsupported.map((field) => [field, undefined])) };
+  const request = withoutOwnFormatIfTools({ ...modelRequest, ...Object.fromEntries(unsupported.map((field) => [field, undefined])) });
   const { toolChoice, responseFormat: format, reasoningEffort, exact } = request;
   const tools = toolChoice === 'none' ? [] : (request.tools ?? []);
   if (toolChoice === 'required' || typeof toolChoice === 'object')
     throw new UnsupportedOptionError('toolChoice', 'Local models only support auto and none.');
   if (tools.length > 0 && format)
     throw new UnsupportedOptionError('responseFormat', 'Local models support tools or a response format, not both.');
-  if (exact && reasoningEffort !== undefined)
+  if (exact && reasoningEffort !== undefined && !isOwnOption(request, 'reasoningEffort'))
     throw new UnsupportedOptionError('reasoningEffort', 'Local models do not support a reasoning effort.');
   if (exact && tools.some(({ strict }) => strict)) throw new UnsupportedOptionError('tools', 'Local models do not support strict tools.');
   const readerFor = createReaderResolver(request);

@@ -9,7 +9,16 @@ import { getEndFault, readChatFault, sendForwarded, toPassthroughOptions } from 
 import { parseModelList } from './read-models.ts';
 import { type Quirks, getQuirks } from './openai-quirks.ts';
 import { adaptBody, createChatBody, rejectsUsage, adaptFieldNames } from './openai-request.ts';
-import { type ListedModel, type ModelEvent, type ModelMessage, type ModelRequest, ProviderError, createListedModel } from './provider.ts';
+import {
+  type ListedModel,
+  type ModelEvent,
+  type ModelMessage,
+  type ModelRequest,
+  ProviderError,
+  createListedModel,
+  isOwnOption,
+} from './provider.ts';
+import { RefusedOptions } from './refused-options.ts';
 import { retry } from './retry.ts';
 import type { DrawingProvider, RelayedResponse, RelayingProvider } from './relaying-provider.ts';
 import { toCachedRoute } from './cached-route.ts';
@@ -30,6 +39,18 @@ const toNativeUrl = (http: UpstreamHttp, path: string): string => http.baseUrl.r
 const mentionsField = (refusal: string, field: string): boolean =>
   field === 'user' ? /['"`]user['"`](?! role)/.test(refusal) : refusal.includes(field);
 
+/** Fields of options from settings, which are left out if a server refuses them. */
+const OPTION_FIELDS = {
+  reasoningEffort: { fields: ['reasoning_effort', 'reasoning', 'thinking'], mention: /reason|think|effort/i },
+  verbosity: { fields: ['verbosity'], mention: /verbosity/i },
+  temperature: { fields: ['temperature'], mention: /temperature/i },
+  topP: { fields: ['top_p'], mention: /top_?p/i },
+  seed: { fields: ['seed', 'random_seed'], mention: /seed/i },
+  stop: { fields: ['stop'], mention: /\bstop\b/i },
+  responseFormat: { fields: ['response_format'], mention: /response_format|json/i },
+  maxTokens: { fields: ['max_tokens', 'max_completion_tokens'], mention: /max_(completion_)?tokens/i },
+};
+
 interface OpenAiCompatibleOptions extends UpstreamOptions {
   kind?: ProviderKind | undefined;
 }
@@ -48,6 +69,7 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
   readonly #modelsWithoutStreamUsage = new Set<string>();
   /** Request fields that the server of a model rejects. */
   readonly #rejectedFields = new Map<string, Set<string>>();
+  readonly #refusedOptions = new RefusedOptions(OPTION_FIELDS);
   readonly #ollamaDetails = new Map<string, ListedModel | null>();
 
   constructor(options: OpenAiCompatibleOptions) {
@@ -69,9 +91,10 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
   async *stream({ passed = {}, ...modelRequest }: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const rejected = this.#rejectedFields.get(modelRequest.model) ?? new Set();
     for (const field of Object.keys(passed)) if (rejected.has(field)) modelRequest.onRefusedField?.(field);
-    const request = { ...modelRequest, passed: Object.fromEntries(Object.entries(passed).filter(([field]) => !rejected.has(field))) };
+    const acceptedRequest = this.#refusedOptions.omitRefused(modelRequest);
+    const request = { ...acceptedRequest, passed: Object.fromEntries(Object.entries(passed).filter(([field]) => !rejected.has(field))) };
     const body = createChatBody(request, this.#canStreamUsage(request.model) ? this.#quirks : { ...this.#quirks, streamOptions: false });
-    const reduceBody = request.exact && !request.ownTemperature ? adaptFieldNames : adaptBody;
+    const reduceBody = request.exact && !isOwnOption(request, 'temperature') ? adaptFieldNames : adaptBody;
     const adapt: typeof reduceBody = (current, refusal) => {
       const field = Object.keys(request.passed).find((name) => name in current && mentionsField(refusal, name));
       if (field !== undefined) {
@@ -82,7 +105,7 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
       const reducedBody = reduceBody(current, refusal);
       if (reducedBody && 'stream_options' in current && !('stream_options' in reducedBody))
         this.#modelsWithoutStreamUsage.add(request.model);
-      return reducedBody;
+      return reducedBody ?? this.#refusedOptions.adapt(request, current, refusal);
     };
     const open = (watchdog: Watchdog): Promise<Response> => this.#http.sendAdapted('/chat/completions', body, watchdog, adapt);
     const assembler = new ChatAssembler(

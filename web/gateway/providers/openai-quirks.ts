@@ -20,6 +20,10 @@ export interface Quirks {
   cacheKey?: 'prompt_cache_key' | 'session_id';
   /** Models that cache only content marked with `cache_control`. */
   cacheMarkedModels?: RegExp;
+  /** Vendor of the models, by whose references the reasoning effort is sent. */
+  vendor?: ProviderKind;
+  /** Models that have a parameter for the length of answers. */
+  verbosityModels?: RegExp;
   /** Listed models that do not support chat. */
   hiddenModels?: RegExp;
 }
@@ -36,11 +40,17 @@ function toMistralCallId(id: string): string {
 }
 
 const QUIRKS: Partial<Record<ProviderKind, Quirks>> = {
-  openai: { maxTokens: 'max_completion_tokens', cacheKey: 'prompt_cache_key', hiddenModels: NON_CHAT_MODELS },
+  openai: {
+    maxTokens: 'max_completion_tokens',
+    cacheKey: 'prompt_cache_key',
+    verbosityModels: /^gpt-[5-9]/,
+    hiddenModels: NON_CHAT_MODELS,
+  },
   openrouter: {
     body: { usage: { include: true } },
     reasoningField: 'reasoning_details',
     cacheKey: 'session_id',
+    verbosityModels: /^~?openai\/gpt-[5-9]/,
     // Other models cache automatically. Gemini is excluded: it would write each longer prompt again in full.
     cacheMarkedModels: /^~?(anthropic|qwen)\//,
   },
@@ -60,8 +70,8 @@ const AZURE_HOST = /\.(openai|cognitiveservices|services\.ai)\.azure\.com$/;
 
 /** Quirks of the server at a URL: OpenAI's and Azure's accept a cache key, whatever kind they are configured as. */
 export function getQuirks(kind: ProviderKind, baseUrl: string): Quirks {
-  const quirks = QUIRKS[kind] ?? {};
-  if (kind !== 'openai-compatible') return quirks;
-  const acceptsCacheKey = detectVendor(kind, baseUrl) === 'openai' || AZURE_HOST.test(URL.parse(baseUrl)?.hostname ?? '');
-  return acceptsCacheKey ? { ...quirks, cacheKey: 'prompt_cache_key' } : quirks;
+  const isAzure = kind === 'openai-compatible' && AZURE_HOST.test(URL.parse(baseUrl)?.hostname ?? '');
+  const vendor = isAzure ? 'openai' : detectVendor(kind, baseUrl);
+  const quirks = { ...QUIRKS[kind], vendor };
+  return kind === 'openai-compatible' && vendor === 'openai' ? { ...quirks, cacheKey: 'prompt_cache_key' } : quirks;
 }

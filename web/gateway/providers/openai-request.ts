@@ -3,6 +3,7 @@ import { type CacheBreakpoints, chooseBreakpoints, markLast, NO_BREAKPOINTS, wit
 import { OPENAI_WIRE } from './chat-assembler.ts';
 import { getDocumentKind } from '../documents/document-kinds.ts';
 import { describeFile, mustSendFile, type AttachmentReader, createReaderResolver } from './describe-file.ts';
+import { toEffortFields } from './openai-effort.ts';
 import type { Quirks } from './openai-quirks.ts';
 import { toStandardBase64, getOtherParts, toPlainText, getTextParts } from './content-parts.ts';
 import { type CacheLifetime, type ModelMessage, type ModelRequest, type ResponseFormat } from './provider.ts';
@@ -151,7 +152,8 @@ function toOptionFields(request: ModelRequest, quirks: Quirks): Record<string, u
     top_p: request.topP,
     stop: request.stop,
     [quirks.seed ?? 'seed']: request.seed,
-    reasoning_effort: request.reasoningEffort,
+    ...toEffortFields(request, quirks.vendor ?? 'openai-compatible'),
+    verbosity: quirks.verbosityModels?.test(request.model) ? request.verbosity : undefined,
     presence_penalty: request.presencePenalty,
     frequency_penalty: request.frequencyPenalty,
   };

@@ -53,7 +53,7 @@ export function toDescribedSchema({ schema, description }: Extract<ResponseForma
   return { ...schema, description: typeof ownDescription === 'string' ? `${description}\n${ownDescription}` : description };
 }
 
-export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
 /** Generation options: how to answer, in addition to the prompt. */
@@ -71,6 +71,8 @@ export interface GenerationOptions {
   reasoningEffort?: ReasoningEffort | undefined;
   presencePenalty?: number | undefined;
   frequencyPenalty?: number | undefined;
+  /** Length of the answer's text, for models that have a parameter for it. Others ignore it. */
+  verbosity?: 'low' | 'medium' | 'high' | undefined;
 }
 
 export interface ModelRequest extends GenerationOptions {
@@ -84,8 +86,11 @@ export interface ModelRequest extends GenerationOptions {
   deferredTools?: ToolSpec[] | undefined;
   /** For API clients: an option that the provider does not support fails with `UnsupportedOptionError`; nothing is omitted or clamped. */
   exact?: boolean | undefined;
-  /** The temperature is the agent's default, not requested by an API client: it may be omitted or clamped regardless of `exact`. */
-  ownTemperature?: boolean | undefined;
+  /**
+   * Options from the settings of a chat or agent, not requested by an API client: they may be omitted or clamped regardless of `exact`,
+   * and never fail the request.
+   */
+  ownOptions?: ReadonlySet<string> | undefined;
   /** The caller is not the owner: Perch's knowledge about the owner must not be used. */
   stranger?: boolean | undefined;
   /** Agent that sends the request, if any. */
@@ -97,11 +102,19 @@ export interface ModelRequest extends GenerationOptions {
   cacheKey?: string | undefined;
   /** Fields of the caller's request for servers with the OpenAI format. Other providers ignore them. */
   passed?: Readonly<Record<string, unknown>> | undefined;
-  /** Called if the server rejects a field of `passed`; the request is then sent without it. */
+  /** Called if the server rejects a field of `passed`, or of an option in `ownOptions`; the request is then sent without it. */
   onRefusedField?: ((field: string) => void) | undefined;
   /** Invalid arguments of a call are reported with it (`unread`) instead of ending the answer, so that the model can be told. */
   reportsUnread?: boolean | undefined;
 }
+
+/** Whether an option comes from settings, so that it may be omitted. */
+export const isOwnOption = ({ ownOptions }: Pick<ModelRequest, 'ownOptions'>, option: keyof GenerationOptions): boolean =>
+  ownOptions?.has(option) ?? false;
+
+/** For APIs that do not support JSON mode together with tools: JSON mode from settings is then left to the instructions. */
+export const withoutOwnFormatIfTools = (request: ModelRequest): ModelRequest =>
+  request.tools?.length && isOwnOption(request, 'responseFormat') ? { ...request, responseFormat: undefined } : request;
 
 /** Names of the tools that the model may use. */
 export const getToolNames = ({ tools = [] }: Pick<ModelRequest, 'tools'>): ReadonlySet<string> => new Set(tools.map(({ name }) => name));

@@ -250,3 +250,26 @@ verifies('providers/keys', 'a key goes to its own origin alone', async () => {
   expect(JSON.stringify(two.requests)).not.toContain('key-one');
   expect(shown).not.toContain('key-one');
 });
+
+verifies(
+  'providers/thinking',
+  'models are known not to think from their server’s list or the table, and never from their name',
+  async () => {
+    const data = [
+      { id: 'a/plain', supported_parameters: ['tools'] },
+      { id: 'a/thinker', supported_parameters: ['reasoning'] },
+      { id: 'a/quiet' },
+    ];
+    const { all } = providers({ fetch: () => Promise.resolve(Response.json({ object: 'list', data })) });
+    all.configure([
+      { id: 'or', name: 'OpenRouter', kind: 'openrouter', apiKey: 'k' },
+      { id: 'oa', name: 'OpenAI', kind: 'openai', apiKey: 'k' },
+    ]);
+    expect(await all.lacksThinking('or/a/plain')).toBe(false);
+    await all.list();
+    const lacking = ['or/a/plain', 'or/a/thinker', 'or/a/quiet', 'oa/gpt-4.1', 'oa/gpt-5.4', 'oa/ft:mine', 'guide/guide', 'none/x'];
+    expect(await Promise.all(lacking.map(async (key) => ((await all.lacksThinking(key)) ? [key] : [])))).toEqual([
+      ...[['or/a/plain'], [], [], ['oa/gpt-4.1'], [], [], ['guide/guide'], []],
+    ]);
+  },
+);

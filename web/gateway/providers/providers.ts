@@ -10,6 +10,7 @@ import { getBaseUrl, isLocalKind, isPrivateServer, detectVendor } from '../confi
 import { createLocalProvider, toConfigKey, createProvider, LOCAL_KINDS, type LocalKind, type ProviderConfig } from './provider-factory.ts';
 import type { LocalRunner, RunnableModel } from './local-runner.ts';
 import { toModelEntry, withCost } from './model-entry.ts';
+import type { findModel } from './model-table.ts';
 import { type ListedModel, createListedModel, type Provider, ProviderError } from './provider.ts';
 import { canTranscribe } from './transcribing-provider.ts';
 import { withTimeout } from '#shared/async/watchdog.ts';
@@ -59,6 +60,8 @@ interface TrackedProvider {
   configKey: string;
   isDiscovered: boolean;
   models: ModelEntry[];
+  /** Whether its models think, as far as the server reports it, by the model's own id. */
+  thinking: ReadonlyMap<string, boolean>;
   state: ProviderEntry['state'];
   message?: string | undefined;
   /** Monotonic time of the last response or failure. */
@@ -66,7 +69,13 @@ interface TrackedProvider {
   listing?: Promise<void>;
 }
 
-const BUILTIN_DEFAULTS = { vendor: undefined, configKey: '', models: [], state: 'ready' } satisfies Partial<TrackedProvider>;
+const BUILTIN_DEFAULTS = {
+  vendor: undefined,
+  configKey: '',
+  models: [],
+  thinking: new Map(),
+  state: 'ready',
+} satisfies Partial<TrackedProvider>;
 
 /** All providers: the guide, the configured ones, and those discovered on this machine. Resolves a model's key to its provider. */
 export class Providers {
@@ -149,6 +158,15 @@ export class Providers {
   /** Whether a model is known to think before it answers. Never rejects. */
   async supportsThinking(key: string): Promise<boolean> {
     return (await this.#findEntry(key))?.supports_thinking ?? false;
+  }
+
+  /** Whether a model is known not to think. Never rejects. */
+  async lacksThinking(key: string): Promise<boolean> {
+    const slash = key.indexOf('/');
+    const tracked = this.#findById(key.slice(0, slash));
+    if (!tracked) return false;
+    const model = key.slice(slash + 1);
+    return (tracked.thinking.get(model) ?? (await this.#findInTable(tracked, model))?.thinking) === false;
   }
 
   /** A model as listed, or a default entry for an unlisted one. */
@@ -319,6 +337,7 @@ export class Providers {
     try {
       const listed = await withTimeout(clock, LIST_TIMEOUT_MS, new AbortController().signal, (signal) => tracked.provider.models(signal));
       tracked.models = await Promise.all(listed.map((model) => this.#createEntry(tracked, model)));
+      tracked.thinking = new Map(listed.flatMap(({ id, thinking }) => (thinking === null ? [] : [[id, thinking]])));
       tracked.state = 'ready';
       tracked.message = undefined;
     } catch (error) {
@@ -333,10 +352,12 @@ export class Providers {
       onstate?.({ id: tracked.provider.id, state: tracked.state, ...(tracked.message ? { message: tracked.message } : {}) });
   }
 
-  async #createEntry({ provider, vendor }: TrackedProvider, listed: ListedModel): Promise<ModelEntry> {
-    const free = vendor === undefined;
-    const tableEntry = free || vendor === 'openai-compatible' ? undefined : (await loadTable())?.findModel(vendor, listed.id);
-    return toModelEntry(provider.id, listed, tableEntry, free);
+  async #createEntry(tracked: TrackedProvider, listed: ListedModel): Promise<ModelEntry> {
+    return toModelEntry(tracked.provider.id, listed, await this.#findInTable(tracked, listed.id), tracked.vendor === undefined);
+  }
+
+  async #findInTable({ vendor }: TrackedProvider, model: string): Promise<ReturnType<typeof findModel>> {
+    return vendor === undefined || vendor === 'openai-compatible' ? undefined : (await loadTable())?.findModel(vendor, model);
   }
 
   #track(config: ProviderConfig & { baseUrl: string }, discovered: boolean): TrackedProvider {
@@ -355,6 +376,7 @@ export class Providers {
       configKey: toConfigKey(config),
       isDiscovered: discovered,
       models: [],
+      thinking: new Map(),
       state: 'ready',
     };
   }

@@ -1,12 +1,15 @@
 import type { ProviderState } from './records/provider-state.ts';
+import type { ModelParameters } from '#shared/rpc/model-parameters.ts';
 import type { HistoryMessage, SessionEntry } from '#shared/rpc/record-schemas.ts';
 import type { RoutedCall } from './records/routed-call.ts';
 import type { RunStatus, UsageRecord } from './vault-interface.ts';
 
 /** A session as it is stored; its key is `<agentId>/<sessionId>`. */
-export interface SessionRecord extends Omit<SessionEntry, 'file' | 'path' | 'running' | 'removedAgent'> {
+export interface SessionRecord extends Omit<SessionEntry, 'file' | 'path' | 'running' | 'removedAgent' | 'parameters'> {
   /** Name of the removed agent; null if an agent with its id exists again. */
   removedAgent?: string | null;
+  /** Model parameters; null after a reset. Another build may have stored others: read them with `readModelParameters`. */
+  parameters?: ModelParameters | null;
   /** `<agentId>/<sessionId>`. */
   key: string;
   /** Id of the newest message of the active branch; null in an empty session. */

@@ -2,6 +2,7 @@ import { truncateText } from '#shared/truncate-text.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { hasVisibleText, stripBidiControls, toVisibleName } from '#shared/display-name.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
+import { type ModelParameters, readModelParameters } from '#shared/rpc/model-parameters.ts';
 import type { HistoryMessage, SessionEntry } from '#shared/rpc/record-schemas.ts';
 import { withoutVia } from './records/routed-call.ts';
 import { type Branch, type MessageRecord, type SessionRecord, toSessionKey } from './chat-records.ts';
@@ -15,13 +16,18 @@ export function parseSessionPath(path: string): string {
   return `${match[1]}/${match[2]}`;
 }
 
-export function toSessionEntry({ key, headId: _, removedAgent, ...record }: SessionRecord, running: boolean): SessionEntry {
-  // The record may come from an import, a backup or an earlier build.
+export function toSessionEntry(
+  { key, headId: _, removedAgent, parameters: stored, ...record }: SessionRecord,
+  running: boolean,
+): SessionEntry {
+  // The record may come from an import, a backup or another build.
+  const parameters = readModelParameters(stored);
   return {
     ...record,
     title: toVisibleTitle(record.title),
     path: `${key}.jsonl`,
     file: `${record.sessionId}.jsonl`,
+    ...(parameters ? { parameters } : {}),
     ...(removedAgent ? { removedAgent } : {}),
     ...(running ? { running } : {}),
   };
@@ -48,8 +54,9 @@ function toHistoryMessage(record: MessageRecord): HistoryMessage {
   return message.toolCalls ? { ...message, toolCalls: message.toolCalls.map(withoutVia) } : message;
 }
 
-/** A message as a line of a session's JSONL export. */
-export const toExportLine = (record: MessageRecord): string => `${JSON.stringify(toHistoryMessage(record))}\n`;
+/** A message as a line of a session's JSONL export. The first line has the session's parameters, which other builds ignore. */
+export const toExportLine = (record: MessageRecord, sessionParameters?: ModelParameters): string =>
+  `${JSON.stringify({ ...toHistoryMessage(record), ...(sessionParameters ? { sessionParameters } : {}) })}\n`;
 
 /** Size above which a history contains only a placeholder for a message, without attachments. */
 export const MAX_MESSAGE_BYTES = 128 * 1024;

@@ -244,13 +244,14 @@ function rejectUnsupported({
   reasoningEffort = 'none',
   presencePenalty,
   frequencyPenalty,
+  ownOptions,
 }: ModelRequest): void {
   const reject = (field: keyof ModelRequest): never => {
     throw new UnsupportedOptionError(field, 'The built-in guide is not a model and cannot do this.');
   };
   if (toolChoice === 'required' || typeof toolChoice === 'object') reject('toolChoice');
-  if (responseFormat) reject('responseFormat');
-  if (reasoningEffort !== 'none') reject('reasoningEffort');
+  if (responseFormat && !ownOptions?.has('responseFormat')) reject('responseFormat');
+  if (reasoningEffort !== 'none' && !ownOptions?.has('reasoningEffort')) reject('reasoningEffort');
   if (presencePenalty) reject('presencePenalty');
   if (frequencyPenalty) reject('frequencyPenalty');
 }

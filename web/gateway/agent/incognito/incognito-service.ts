@@ -12,6 +12,7 @@ import { NO_NOTES } from '../runs/run-types.ts';
 import { toDefaultInstructions } from '../../config/default-instructions.ts';
 import { toSystemMessages } from '../runs/prompt.ts';
 import { buildRunContext, formatTimeContext, withContextAtEnd } from '../runs/run-context.ts';
+import { mergeParameters, toGenerationOptions, toInstructions } from '../runs/run-parameters.ts';
 import { toUsageRecords } from '../runs/run-usage.ts';
 import { sanitizeMessage } from '../runs/sanitize.ts';
 import { ReasoningBuffer } from '../runs/reasoning-buffer.ts';
@@ -22,7 +23,7 @@ export interface IncognitoServiceDeps {
   clock: Clock;
   models: Models;
   timeZone(): string;
-  /** The agent whose instructions and temperature apply. */
+  /** The agent whose instructions and parameters apply. */
   main(): Agent;
   silenceMs?: () => number;
   fault(error: unknown): RpcError;
@@ -122,11 +123,13 @@ export class IncognitoService {
     signal: AbortSignal,
   ): Promise<void> {
     const { clock, models, timeZone, silenceMs, main } = this.#deps;
-    const { runId, temperature } = request;
+    const { runId, temperature, thinking } = request;
     const agent = main();
     const chosen = await models.resolve(request.model ?? agent.model, request.provider);
     signal.throwIfAborted();
-    const system = request.systemPrompt ?? agent.systemPrompt ?? toDefaultInstructions([]);
+    const parameters = mergeParameters({ temperature, thinking }, agent.parameters);
+    const prompt = request.systemPrompt ?? agent.systemPrompt ?? toDefaultInstructions([]);
+    const system = [prompt, toInstructions(parameters)].filter(Boolean).join('\n\n');
     const context = buildRunContext({ time: formatTimeContext(clock.now(), timeZone()), notes: NO_NOTES });
     const reasoning = new ReasoningBuffer(() => clock.now());
     let length = 0;
@@ -139,8 +142,7 @@ export class IncognitoService {
       tools: [],
       // A second step for a model that calls tools anyway: it is told that there are none.
       maxSteps: 2,
-      ...(temperature === undefined ? {} : { wishes: { temperature } }),
-      temperature: agent.temperature,
+      ownOptions: toGenerationOptions(parameters),
       // The guide would search memories and chats for their owner.
       stranger: true,
       ...(silenceMs ? { silenceMs: silenceMs() } : {}),

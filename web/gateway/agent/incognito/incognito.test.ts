@@ -122,6 +122,7 @@ describe('a chat that is not stored', () => {
         addCost: (_key, usage) => Promise.resolve(usage),
         supportsImages: () => Promise.resolve(false),
         supportsReasoning: () => Promise.resolve(false),
+        lacksReasoning: () => Promise.resolve(false),
         getContextTokens: () => Promise.resolve(null),
       },
       timeZone: () => 'UTC',

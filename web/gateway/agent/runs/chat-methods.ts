@@ -8,19 +8,19 @@ import type { Vault } from '../../storage/vault-interface.ts';
 import { type MessageRecord, toSessionKey } from '../../storage/chat-records.ts';
 
 export const chatMethods = defineMethods(chatContracts)(({ runs, vault, hub }: { runs: Runs; vault: Vault; hub: EventBus }) => ({
-  'chat.send': ({ temperature, ...params }, { principal, scopes, follow }) => {
+  'chat.send': ({ temperature, thinking, ...params }, { principal, scopes, follow }) => {
     follow(toSessionKey(params.agentId, params.sessionId));
-    return runs.send({ ...params, wishes: { temperature }, principal, scopes });
+    return runs.send({ ...params, parameters: { temperature, thinking }, principal, scopes });
   },
 
-  'chat.resend': ({ idempotencyKey: _, ...params }, { principal, scopes, follow }) => {
+  'chat.resend': ({ idempotencyKey: _, temperature, thinking, ...params }, { principal, scopes, follow }) => {
     follow(toSessionKey(params.agentId, params.sessionId));
-    return runs.resend({ ...params, principal, scopes });
+    return runs.resend({ ...params, parameters: { temperature, thinking }, principal, scopes });
   },
 
-  'chat.edit': (params, { principal, scopes, follow }) => {
+  'chat.edit': ({ temperature, thinking, ...params }, { principal, scopes, follow }) => {
     follow(toSessionKey(params.agentId, params.sessionId));
-    return runs.edit({ ...params, principal, scopes });
+    return runs.edit({ ...params, parameters: { temperature, thinking }, principal, scopes });
   },
 
   'chat.abort': async ({ agentId, sessionId, sentWith }, { principal }) => {

@@ -37,6 +37,7 @@ function started(
       addCost: async (_key, usage) => usage,
       supportsImages: async () => true,
       supportsReasoning: async () => false,
+      lacksReasoning: async () => false,
       getContextTokens: async () => null,
     },
     messages: [{ role: 'user', content: 'Hi' }],
@@ -209,3 +210,26 @@ verifies('chat/unreadable-arguments', 'they are a result for the model, beside t
     'The arguments of look are not JSON: {\\"a. It was not run',
   );
 });
+
+verifies(
+  'providers/thinking',
+  'thinking from settings is left out for a model that does not think, what a program asks for is not',
+  async () => {
+    const models: Generation['models'] = {
+      resolve: () => Promise.reject(new Error('no fallback')),
+      addCost: async (_key, usage) => usage,
+      supportsImages: async () => true,
+      supportsReasoning: async () => false,
+      lacksReasoning: async (key) => key === 'test/m',
+      getContextTokens: async () => null,
+    };
+    const provider = says();
+    const ownOptions = { reasoningEffort: 'high', temperature: 0.3, seed: 1 } as const;
+    await started(provider, async () => null, { models, ownOptions, wishes: { temperature: 0.7 } }).ended;
+    await started(provider, async () => null, { models, ownOptions, wishes: { reasoningEffort: 'low' } }).ended;
+    const [own, requested] = provider.asked;
+    expect(own).toMatchObject({ temperature: 0.7, seed: 1, ownOptions: new Set(['seed']) });
+    expect(own).not.toHaveProperty('reasoningEffort');
+    expect(requested).toMatchObject({ temperature: 0.3, reasoningEffort: 'low', ownOptions: new Set(['temperature', 'seed']) });
+  },
+);

@@ -6,6 +6,7 @@ import { countUsage, estimateUsage } from '../../providers/estimate-usage.ts';
 import {
   type ModelEvent,
   type ModelMessage,
+  type ModelRequest,
   type Provider,
   ProviderError,
   type ToolSpec,
@@ -45,8 +46,10 @@ export interface Generation {
   deferred?: ToolSpec[];
   /** Options for every provider call. */
   wishes?: GenerationOptions | undefined;
-  /** The agent's temperature, used if `wishes` has none. */
-  temperature?: number | undefined;
+  /** Options from settings, used where `wishes` has none. They are omitted if the model does not support them. */
+  ownOptions?: GenerationOptions;
+  /** Called with the model's key and the field if a server refuses a field of `ownOptions`. */
+  onRefusedField?: (key: string, field: string) => void;
   /** See `ModelRequest`. */
   exact?: boolean | undefined;
   /** The caller is not the owner. */
@@ -254,8 +257,8 @@ async function* runStep(
       ...(tools.length > 0 ? { tools } : {}),
       ...(run.spent.length > 0 ? { spentTools: [...run.spent] } : {}),
       ...(run.deferred?.length ? { deferredTools: run.deferred } : {}),
-      ...run.wishes,
-      ...(run.wishes?.temperature === undefined ? { temperature: run.temperature, ownTemperature: true } : {}),
+      ...(await mergeOptions(run, key)),
+      onRefusedField: (field: string) => run.onRefusedField?.(key, field),
       exact: run.exact,
       ...(run.stranger ? { stranger: true } : {}),
       agentId: run.agentId,
@@ -308,6 +311,21 @@ async function* runStep(
     yield { type: 'model', key: chain.current.key };
   }
 }
+
+/** The options for a model. Thinking from settings is left out for a model that is known not to think. */
+async function mergeOptions(
+  { wishes, ownOptions, models }: Generation,
+  key: string,
+): Promise<GenerationOptions & Pick<ModelRequest, 'ownOptions'>> {
+  const requested = getDefined(wishes ?? {});
+  const own = getDefined(ownOptions ?? {});
+  if (own.reasoningEffort !== undefined && (await models.lacksReasoning(key))) delete own.reasoningEffort;
+  const names = Object.keys(own).filter((name) => !(name in requested));
+  return { ...own, ...requested, ...(names.length > 0 ? { ownOptions: new Set(names) } : {}) };
+}
+
+const getDefined = (options: GenerationOptions): GenerationOptions =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 
 /** The provider's events. Ends when the run is aborted, even if the provider ignores the signal, and after a silence. */
 async function* watchStream(

@@ -14,6 +14,7 @@ import { getAttachmentSources, toSource } from '../trust/content-sources.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
 import { TaintedReplies } from '../trust/tainted-replies.ts';
 import { getQuotedText } from '../trust/verbatim-urls.ts';
+import { toGenerationOptions, toInstructions } from './run-parameters.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { Runs } from './runs.ts';
 import type { RoutedCall } from '../../storage/records/routed-call.ts';
@@ -87,7 +88,7 @@ export class HttpAgents {
     if (request.messages.some(({ content }) => toPlainText(getTextParts(content)).includes('\0')))
       throw new UnsupportedOptionError('messages', 'must not contain NUL characters.');
     if (request.sessionId !== undefined) return yield* this.#inSession({ ...request, sessionId: request.sessionId });
-    const { clock, tools, models, timeZone, silenceMs, maxSteps, vault } = this.#deps;
+    const { clock, tools, models, timeZone, silenceMs, maxSteps, vault, onRefusedField } = this.#deps;
     const agent = this.#deps.agent(request.agentId);
     const chosen = await models.resolve(agent.model);
     const offered = await getOfferedTools(request.principal, tools, agent, chosen);
@@ -105,7 +106,11 @@ export class HttpAgents {
       [...offered.tools, ...offered.deferred],
       toPlainText(getTextParts(request.messages.findLast(({ role }) => role === 'user')?.content ?? '')),
     );
-    const system = createSystemText(agent.systemPrompt ?? toDefaultInstructions(offered.tools), notes.system);
+    const instructions = [
+      agent.systemPrompt ?? toDefaultInstructions(offered.tools),
+      toInstructions(agent.parameters, request.generationOptions),
+    ];
+    const system = createSystemText(instructions.filter(Boolean).join('\n\n'), notes.system);
     const context = buildRunContext({ time: formatTimeContext(clock.now(), timeZone()), notes });
     taint.add(context.outside ?? []);
     const shares: ModelUsage[] = [];
@@ -120,7 +125,8 @@ export class HttpAgents {
       messages: [...toSystemMessages(system), ...withContextAtEnd(request.messages, context.text)],
       ...caller.addTo(offered, request.generationOptions.toolChoice),
       wishes: request.generationOptions,
-      temperature: agent.temperature,
+      ownOptions: toGenerationOptions(agent.parameters),
+      ...(onRefusedField ? { onRefusedField } : {}),
       exact: isExact(request),
       ...(silenceMs ? { silenceMs: silenceMs() } : {}),
       ...(maxSteps ? { maxSteps: maxSteps() } : {}),

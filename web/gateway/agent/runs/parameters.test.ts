@@ -53,7 +53,7 @@ const CHAT_PARAMETERS: Record<keyof OpenAI.Chat.Completions.ChatCompletionCreate
   prompt_cache_key: { hinted: ['k'] },
   prompt_cache_options: { hinted: [{ mode: 'implicit' }] },
   prompt_cache_retention: { hinted: ['24h'] },
-  reasoning_effort: { translated: ['low'], refused: ['max'] },
+  reasoning_effort: { translated: ['low', 'max'], refused: ['most'] },
   response_format: {
     translated: [{ type: 'json_schema', json_schema: { name: 'a', schema } }],
     hinted: [{ type: 'text' }],
@@ -106,10 +106,10 @@ const RESPONSE_PARAMETERS: Record<keyof OpenAI.Responses.ResponseCreateParamsStr
   prompt_cache_options: { hinted: [{ mode: 'implicit' }] },
   prompt_cache_retention: { hinted: ['24h'] },
   reasoning: {
-    translated: [{ effort: 'low' }],
+    translated: [{ effort: 'low' }, { effort: 'max' }],
     hinted: [{ summary: 'auto' }],
     ignored: [{ summary: 'detailed' }, { mode: 'pro' }, { context: 'all_turns' }],
-    refused: [{ effort: 'max' }],
+    refused: [{ effort: 'most' }],
   },
   safety_identifier: { hinted: ['s'] },
   service_tier: { hinted: ['auto', 'default'], ignored: ['flex', 'priority'] },

@@ -14,6 +14,7 @@ import type { RoutedCall } from '../../storage/records/routed-call.ts';
 import type { OutsideGrant } from '#shared/rpc/methods/cron-contracts.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { Branch, MessageRecord, SessionRecord } from '../../storage/chat-records.ts';
+import type { ParameterLayer } from './run-parameters.ts';
 import type { RemoteRuns } from './remote-runs.ts';
 import type { GenerationEvent } from './generate.ts';
 
@@ -167,6 +168,8 @@ export interface Models {
   supportsImages(key: string): Promise<boolean>;
   /** Whether the model is known to think before it answers. Never rejects. */
   supportsReasoning(key: string): Promise<boolean>;
+  /** Whether the model is known not to think. Never rejects. */
+  lacksReasoning(key: string): Promise<boolean>;
   /** Tokens of its context; null if unknown. Never rejects. */
   getContextTokens(key: string): Promise<number | null>;
 }
@@ -190,6 +193,8 @@ export interface RunsDeps {
   compaction: RunCompaction;
   titles?: RunTitles;
   fault(error: unknown): RpcError;
+  /** Called with a model's key and the field if its server refuses a field that settings asked for. */
+  onRefusedField?: (key: string, field: string) => void;
   /** Time-out, in milliseconds, after which a silent provider ends the run. */
   silenceMs?: () => number;
   /** Maximum number of provider calls in one run. */
@@ -204,7 +209,12 @@ export interface RunRequest {
   model?: string;
   provider?: string;
   systemPrompt?: string;
+  /** Options that an API client requested. */
   wishes?: GenerationOptions;
+  /** Model parameters of the call. They take precedence over those of the session. */
+  parameters?: ParameterLayer;
+  /** Model parameters of the job or channel. Those of the session take precedence. */
+  sourceParameters?: ParameterLayer;
   /** See `ModelRequest`. */
   exact?: boolean;
   principal: string;

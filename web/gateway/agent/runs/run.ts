@@ -1,6 +1,7 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
+import { readModelParameters } from '#shared/rpc/model-parameters.ts';
 import type { RecalledMemory, Usage } from '#shared/rpc/record-schemas.ts';
 import type { Agent } from '../agents.ts';
 import { isChannel } from '../../system/person.ts';
@@ -21,6 +22,7 @@ import { StepMessages } from './step-messages.ts';
 import { toSender } from './idempotent-send.ts';
 import { toDefaultInstructions } from '../../config/default-instructions.ts';
 import { isDisconnected, isRefusal } from './run-errors.ts';
+import { mergeParameters, toGenerationOptions, toInstructions } from './run-parameters.ts';
 import { toUsageRecords } from './run-usage.ts';
 import {
   type SelectedModel,
@@ -222,6 +224,13 @@ export class Run {
       import('./generate.ts').catch((cause: unknown) => Promise.reject(createNotLoadedError(cause))),
     ]);
     const { agentId, principal, wishes, exact, tools: only, actsFor, scopes, systemPrompt = this.#agent.systemPrompt } = this.#request;
+    const parameters = mergeParameters(
+      this.#request.parameters,
+      readModelParameters(position.session.parameters),
+      this.#request.sourceParameters,
+      this.#agent.parameters,
+    );
+    this.#taint.addText(parameters.instructions ?? '');
     this.#addContextToTaint(earlierMessages.messages, user, waiting);
     const offered = await getOfferedTools(principal, tools, this.#agent, this.#chosen, only, actsFor, scopes);
     const usable = [...offered.tools, ...offered.deferred];
@@ -231,7 +240,8 @@ export class Run {
     ]);
     const send = (file: SentFile): void => this.#files.add(file);
     if (waiting) this.#markDelivered = () => waiting.markDelivered();
-    const system = createSystemText(systemPrompt ?? toDefaultInstructions(offered.tools), notes.system);
+    const instructions = [systemPrompt ?? toDefaultInstructions(offered.tools), toInstructions(parameters, wishes)];
+    const system = createSystemText(instructions.filter(Boolean).join('\n\n'), notes.system);
     const time = formatTimeContext(clock.now(), timeZone());
     const context = buildRunContext({ time, events: waiting, notes, recalled }, toPromptHistory(earlierMessages.messages).messages);
     const files = toVisibleFiles(user, usable, exact ? this.#chosen.key : undefined);
@@ -266,7 +276,8 @@ export class Run {
           prompt(await compaction.shorten({ ...caller, above: earlierMessages, user, extraTexts, told: history }, tokens, signal)),
         ...offered,
         wishes,
-        temperature: this.#agent.temperature,
+        ownOptions: toGenerationOptions(parameters),
+        ...(this.#deps.onRefusedField ? { onRefusedField: this.#deps.onRefusedField } : {}),
         ...(silenceMs ? { silenceMs: silenceMs() } : {}),
         ...(maxSteps ? { maxSteps: maxSteps() } : {}),
         shouldEnd: () => {

@@ -16,7 +16,7 @@ const served = (server: string, name: string): Tool =>
 const big = (name: string): Tool => tool(name, { description: 'long '.repeat(500) });
 
 const agent = (config: object = {}) => ({
-  ...{ id: 'main', name: 'Main', model: undefined, fallbacks: [], systemPrompt: undefined, temperature: undefined },
+  ...{ id: 'main', name: 'Main', model: undefined, fallbacks: [], systemPrompt: undefined, parameters: {} },
   config,
 });
 const names = (tools: readonly { name: string }[]): string[] => tools.map(({ name }) => name);

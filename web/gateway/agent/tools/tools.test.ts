@@ -16,7 +16,7 @@ import { webTools } from './web-tools.ts';
 import { defineTool } from './define-tool.ts';
 import { toCallSummary, type ToolQuestion, ToolRegistry } from './tool-registry.ts';
 
-const agent = { id: 'main', name: 'Main', model: undefined, fallbacks: [], systemPrompt: undefined, temperature: undefined, config: {} };
+const agent = { id: 'main', name: 'Main', model: undefined, fallbacks: [], systemPrompt: undefined, parameters: {}, config: {} };
 
 /** All properties of a tool except its arguments and `run`. */
 const plain = (name: string) => ({ name, title: `Title of ${name}`, summary: '', description: '', source: 'core', scope: null });

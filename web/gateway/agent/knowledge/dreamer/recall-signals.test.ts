@@ -51,7 +51,7 @@ const agents = {
       model: undefined,
       fallbacks: [],
       systemPrompt: undefined,
-      temperature: undefined,
+      parameters: {},
       config: id === 'other' ? { memory: false } : {},
     })),
 };

@@ -129,7 +129,7 @@ function readChoice(choice: MessageParams['tool_choice'], tools: readonly ToolSp
 /** Effort for models that do not support a token budget. */
 function toEffort(thinking: MessageParams['thinking'], effort: string | null | undefined): ReasoningEffort | undefined {
   if (thinking?.type === 'disabled') return 'none';
-  const knownEffort = effort === 'max' ? 'xhigh' : REASONING_EFFORTS.find((each) => each === effort);
+  const knownEffort = REASONING_EFFORTS.find((each) => each === effort);
   if (knownEffort) return knownEffort;
   if (thinking?.type === 'adaptive') return 'medium';
   const budget = thinking?.type === 'enabled' ? (thinking.budget_tokens ?? 8192) : undefined;
