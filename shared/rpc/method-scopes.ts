@@ -163,6 +163,7 @@ export const METHOD_SCOPES = {
   'sessions.rename': 'sessions',
   'sessions.reset': 'sessions',
   'sessions.search': 'sessions',
+  'sessions.setParameters': 'sessions',
   'sessions.setRecall': 'sessions',
   'sessions.tag': 'sessions',
   'skills.list': 'status',

@@ -95,6 +95,10 @@ export const chat = [
     'config/patch': 'A merge patch is validated as a whole; a stale baseHash is INVALID_PARAMS.',
     'config/prototype': '`__proto__`, `constructor`, `prototype` are refused on every way into the configuration.',
   }),
+  chosenSection('decision 0126', {
+    'chat/parameters':
+      'How a model answers is set by call, chat, job or channel, and agent, in this order. A chat stores its own, shows them in lists and resets them.',
+  }),
   chosenSection('quality.md, "Reliability"', {
     'providers/openai-stream': 'An OpenAI-compatible server’s stream arrives as deltas, its usage as usage.',
     'providers/hostile-upstream':

@@ -1,5 +1,6 @@
 import { createVisibleName } from '../visible-name.ts';
 import { defineMethod } from '../contract.ts';
+import { modelParameters } from '../model-parameters.ts';
 import { agentId } from '../record-schemas.ts';
 import { z } from '../zod.ts';
 
@@ -66,6 +67,8 @@ const cronJobDefinition = z.object({
   catchUp: z.boolean(),
   /** The changes that the job may make after reading from outside, since nobody is there to approve them. Missing until a person has decided. */
   outsideGrant: outsideGrant.optional(),
+  /** How the model answers in the job's runs. Takes precedence over the agent's parameters. */
+  parameters: modelParameters.optional(),
   createdAt: z.number(),
   /** When the job was created, enabled or rescheduled. Earlier ticks do not count. */
   since: z.number(),
@@ -136,6 +139,7 @@ export const cronContracts = {
       enabled: z.boolean().default(true),
       /** Only persons may set it. */
       outsideGrant: outsideGrant.optional(),
+      parameters: modelParameters.optional(),
       idempotencyKey,
     }),
     result: z.object({ jobId: z.string(), ok: z.literal(true), job }),
@@ -155,6 +159,8 @@ export const cronContracts = {
       catchUp: z.boolean().optional(),
       /** Only persons may set it. */
       outsideGrant: outsideGrant.optional(),
+      /** Replaces all parameters of the job; null resets them. */
+      parameters: modelParameters.nullable().optional(),
     }),
     result: z.object({ job }),
     emits: ['cron.changed'],

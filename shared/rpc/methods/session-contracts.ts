@@ -1,5 +1,6 @@
 import { hasVisibleText, INVISIBLE_NAME_MESSAGE } from '../../display-name.ts';
 import { defineMethod } from '../contract.ts';
+import { modelParameters } from '../model-parameters.ts';
 import { agentId, compaction, historyMessage, sessionEntry, sessionId, sessionPath } from '../record-schemas.ts';
 import { z } from '../zod.ts';
 import { sessionFilters, sessionFolder, sessionTag } from './session-list-contracts.ts';
@@ -128,6 +129,18 @@ export const sessionContracts = {
     params: z.strictObject({ path: sessionPath, enabled: z.boolean() }),
     result: recallState,
     docs: 'Turns active recall on or off for a session. The `main` session of an agent can be set before its first message.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'write' },
+  }),
+  'sessions.setParameters': defineMethod({
+    params: z.strictObject({
+      path: sessionPath,
+      /** Replaces all parameters of the session; null resets them. */
+      parameters: modelParameters.nullable(),
+    }),
+    result: sessionResult,
+    emits: ['sessions.changed'],
+    docs: 'Sets how the model answers in a session: thinking, temperature and the like. They apply from the next run. What is left out is inherited from the job or channel, then from the agent, then from the model. The `main` session of an agent can be set before its first message. `instructions` can only be set by persons.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),

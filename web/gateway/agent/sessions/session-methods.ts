@@ -1,4 +1,5 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { readModelParameters } from '#shared/rpc/model-parameters.ts';
 import type { HistoryMessage, SessionEntry } from '#shared/rpc/record-schemas.ts';
 import { type RecallState, sessionContracts } from '#shared/rpc/methods/session-contracts.ts';
 import { type Agents } from '../agents.ts';
@@ -6,6 +7,7 @@ import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { compactSession, type CompactSessionDeps } from '../compaction/compact-session.ts';
 import { defineMethods } from '../../system/methods.ts';
+import { requirePerson } from '../../system/person.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import { getRecallState } from '../knowledge/recall/recall-state.ts';
 import type { Runs } from '../runs/runs.ts';
@@ -22,7 +24,15 @@ import {
 import type { Settings } from '../../config/settings-schema.ts';
 import { parseMarkdownChat } from './markdown-chat.ts';
 import { mergeSources, normalizeSources, toSource } from '../trust/content-sources.ts';
-import { getActiveBranch, type CopiedMessage, copyMessages, sortForExport, toMarkdown, parseJsonLines } from './session-transfer.ts';
+import {
+  getActiveBranch,
+  type CopiedMessage,
+  copyMessages,
+  sortForExport,
+  toMarkdown,
+  parseJsonLines,
+  readExportedParameters,
+} from './session-transfer.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import { type SessionRecord, toSessionKey } from '../../storage/chat-records.ts';
 import { matchesFilters } from './session-list-methods.ts';
@@ -139,6 +149,14 @@ export const sessionMethods = defineMethods(sessionContracts)(({
       return recallState(changedTo);
     },
 
+    'sessions.setParameters': async ({ path, parameters }, caller) => {
+      // Instructions would speak for the owner in later runs.
+      if (parameters?.instructions !== undefined) requirePerson(caller, 'set the instructions of a session');
+      // No effect if it exists.
+      await vault.sessions.add(await getOrCreateSession(path), []);
+      return editSession(path, { parameters });
+    },
+
     'sessions.compact': (params, call) => compactSession(params, call, { vault, agents, models, compactor }),
 
     'sessions.fork': async ({ path, messageId, sessionId = crypto.randomUUID() }) => {
@@ -163,7 +181,8 @@ export const sessionMethods = defineMethods(sessionContracts)(({
       let index = first;
       for (; index < ordered.length && (index === first || content.length < MAX_EXPORT_CHARS); index++) {
         const message = ordered[index];
-        if (message) content += format === 'jsonl' ? toExportLine(message) : toMarkdown(message);
+        const parameters = index === 0 ? readModelParameters(session.parameters) : undefined;
+        if (message) content += format === 'jsonl' ? toExportLine(message, parameters) : toMarkdown(message);
       }
       const [end, mimeType] = format === 'jsonl' ? ['jsonl', 'application/jsonl'] : ['md', 'text/markdown'];
       return { filename: `${session.sessionId}.${end}`, mimeType, content, cursor: ordered[index]?.id ?? null };
@@ -181,7 +200,8 @@ export const sessionMethods = defineMethods(sessionContracts)(({
       // Lists show when it was last used, not when it was imported.
       const timeOf = (message: HistoryMessage | undefined): number => Math.max(0, Math.min(now, message?.timestamp ?? now));
       const session = { ...createSession(agentId, sessionId, read.title ?? words, timeOf(byTime[0])), updatedAt: timeOf(byTime.at(-1)) };
-      const named = { ...session, ...(title === undefined ? {} : { title }) };
+      const parameters = isMarkdown ? undefined : readExportedParameters(content);
+      const named = { ...session, ...(title === undefined ? {} : { title }), ...(parameters ? { parameters } : {}) };
       // The file may come from anybody.
       const source = toSource('import', named.title);
       return addSession(

@@ -1,6 +1,8 @@
 import { formatValuePath } from '#shared/truncate-text.ts';
+import { type ModelParameters, readModelParameters } from '#shared/rpc/model-parameters.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { type HistoryMessage, historyMessage } from '#shared/rpc/record-schemas.ts';
+import { z } from '#shared/rpc/zod.ts';
 import { SPEAKERS, escapeHeadings } from './markdown-chat.ts';
 import { toPlainText } from '../../storage/session-views.ts';
 import type { MessageRecord, SessionRecord } from '../../storage/chat-records.ts';
@@ -69,6 +71,14 @@ export function parseJsonLines(text: string): HistoryMessage[] {
     if (parentId != null && !lines.has(parentId)) throw createLineError(lines.get(id), 'its parent message is missing');
   }
   return messages;
+}
+
+/** The session's parameters in a valid export, without instructions: the file may come from anybody. */
+export function readExportedParameters(text: string): ModelParameters | undefined {
+  const [first = '{}'] = text.trimStart().split('\n', 1);
+  const { sessionParameters } = z.object({ sessionParameters: z.unknown().optional() }).parse(JSON.parse(first));
+  const { instructions: _, ...parameters } = readModelParameters(sessionParameters) ?? {};
+  return readModelParameters(parameters);
 }
 
 const createLineError = (line: number | undefined, problem: string): RpcError =>

@@ -207,6 +207,7 @@ export class ChannelResponder {
         // By id only: a name can pass to another account.
         isOwnerAccount: message.isForwarded !== true && (settings().channels[channelId]?.owners?.includes(message.user.id) ?? false),
         tools: settings().channels[channelId]?.tools ?? [],
+        sourceParameters: settings().channels[channelId]?.parameters,
         idempotencyKey: message.id,
         onrun: (id) => (runId = id),
         ...(title === '' ? {} : { title }),

@@ -62,6 +62,28 @@ verifies('cron/ticks', 'or in the main session of its agent, behind its messages
   expect(messages.map(({ content }) => content)).toEqual(['Hi', 'first', 'Tick', 'second']);
 });
 
+verifies('chat/parameters', 'a job has its own, which come before those of its agent', async () => {
+  await using gw = await createCronHosts().open();
+  await gw.api.call('config.patch', { patch: { agents: { main: { temperature: 0.1, seed: 4 } } } });
+  const getLastBody = (): object => gw.calls.at(-1)?.body ?? {};
+  const id = await gw.add({ message: 'Tick', parameters: { thinking: 'high', temperature: 0.9, instructions: 'Report.' } });
+  await gw.api.call('cron.run', { id });
+  await gw.waitForRuns(1);
+  expect(getLastBody()).toMatchObject({ reasoning_effort: 'high', temperature: 0.9, seed: 4 });
+  expect(String(gw.calls.at(-1)?.body.messages[0]?.content)).toContain('\n\nReport.');
+  // Others keep them; null resets them.
+  const { job: renamed } = await gw.api.call('cron.update', { id, name: 'Ticker' });
+  expect(renamed.parameters).toEqual({ thinking: 'high', temperature: 0.9, instructions: 'Report.' });
+  const { job: changed } = await gw.api.call('cron.update', { id, parameters: { topP: 0.5 } });
+  expect(changed.parameters).toEqual({ topP: 0.5 });
+  const { job: reset } = await gw.api.call('cron.update', { id, parameters: null });
+  expect('parameters' in reset).toBe(false);
+  await gw.api.call('cron.run', { id });
+  await gw.waitForRuns(2);
+  expect(getLastBody()).toMatchObject({ temperature: 0.1, seed: 4 });
+  expect(getLastBody()).not.toHaveProperty('reasoning_effort');
+});
+
 verifies('cron/schedule', 'an invalid schedule is refused; a new one counts from when it is set', async () => {
   await using gw = await createCronHosts().open();
   const refused = (params: Record<string, unknown>) => gw.api.request('cron.add', { message: 'x', ...params });

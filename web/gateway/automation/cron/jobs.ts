@@ -1,5 +1,6 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { CronJob, CronJobDefinition, CronRun, Schedule, ScheduleInput } from '#shared/rpc/methods/cron-contracts.ts';
+import type { ModelParameters } from '#shared/rpc/model-parameters.ts';
 import { hasVisibleText } from '#shared/display-name.ts';
 import type { Agents } from '../../agent/agents.ts';
 import type { Clock } from '#shared/async/clock.ts';
@@ -14,7 +15,10 @@ const MAX_JOBS = 200;
 const MAX_NAME_CHARS = 60;
 
 /** Values for a new job; `cron` is an expression instead of a `schedule`. */
-interface NewJob extends Pick<CronJobDefinition, 'message' | 'agentId' | 'sessionTarget' | 'catchUp' | 'enabled' | 'outsideGrant'> {
+interface NewJob extends Pick<
+  CronJobDefinition,
+  'message' | 'agentId' | 'sessionTarget' | 'catchUp' | 'enabled' | 'outsideGrant' | 'parameters'
+> {
   cron?: string | undefined;
   schedule?: ScheduleInput | undefined;
   name?: string | undefined;
@@ -95,9 +99,12 @@ export class Jobs {
     id: string,
     {
       schedule: input,
+      parameters,
       ...change
     }: Partial<Pick<CronJobDefinition, 'message' | 'agentId' | 'name' | 'sessionTarget' | 'catchUp' | 'outsideGrant'>> & {
       schedule?: ScheduleInput | undefined;
+      /** Null resets them. */
+      parameters?: ModelParameters | null | undefined;
     },
     principal?: string,
   ): Promise<CronJob> {
@@ -107,7 +114,17 @@ export class Jobs {
     const counted = schedule ? { schedule, since: clock.now() } : {};
     const message = change.message === undefined ? {} : { message: sanitizeMessage(change.message) };
     return this.#toJob(
-      await this.#change(id, ({ actsFor: _, ...job }) => ({ ...job, ...change, ...message, ...counted, ...toActsFor(principal) })),
+      await this.#change(id, ({ actsFor: _, parameters: before, ...job }) => {
+        const changedParameters = parameters === undefined ? before : (parameters ?? undefined);
+        return {
+          ...job,
+          ...change,
+          ...message,
+          ...counted,
+          ...(changedParameters ? { parameters: changedParameters } : {}),
+          ...toActsFor(principal),
+        };
+      }),
     );
   }
 

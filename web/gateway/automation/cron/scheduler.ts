@@ -215,6 +215,7 @@ export class Scheduler {
         ...(job.actsFor === undefined ? {} : { actsFor: job.actsFor }),
         idempotencyKey: id,
         outsideGrant: job.outsideGrant,
+        sourceParameters: job.parameters,
         ...(isolated ? { title: job.name } : {}),
       });
     const outcome = job.system === undefined ? await runAgent() : await this.#runSystemJob(job);

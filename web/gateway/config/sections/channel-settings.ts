@@ -1,4 +1,5 @@
 import { id } from '#shared/rpc/frames.ts';
+import { modelParameters } from '#shared/rpc/model-parameters.ts';
 import { z } from '#shared/rpc/zod.ts';
 
 const userList = z.array(z.string().min(1).max(200)).max(10_000).nullable();
@@ -31,6 +32,8 @@ const commonSettings = z.looseObject({
   agentId: id.optional(),
   /** Tools available to runs of this channel; none by default. */
   tools: z.array(z.string().min(1).max(200)).max(1000).optional(),
+  /** How the model answers in this channel. Takes precedence over the agent's parameters. */
+  parameters: modelParameters.optional(),
 });
 
 /** Settings of the channel for X. */

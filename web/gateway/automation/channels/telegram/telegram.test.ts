@@ -96,6 +96,19 @@ describe('telegram', () => {
     expect(names.every((name) => name.startsWith('current_'))).toBe(true);
   });
 
+  verifies('chat/parameters', 'a channel has its own, which come before those of its agent', async () => {
+    await using at = await createTelegramGateway({ parameters: { thinking: 'low', maxTokens: 300 } });
+    await at.client.call('config.patch', { patch: { agents: { main: { thinking: 'high', temperature: 0.1 } } } });
+    at.server.write('hi');
+    await at.passes(() => at.said().length === 1);
+    expect(at.gw.calls.at(-1)?.body).toMatchObject({ reasoning_effort: 'low', max_tokens: 300, temperature: 0.1 });
+    const [session] = (await at.client.call('sessions.list', {})).sessions;
+    await at.client.call('sessions.setParameters', { path: session?.path ?? '', parameters: { thinking: 'medium' } });
+    at.server.write('again');
+    await at.passes(() => at.said().length === 2);
+    expect(at.gw.calls.at(-1)?.body).toMatchObject({ reasoning_effort: 'medium', max_tokens: 300, temperature: 0.1 });
+  });
+
   verifies(
     ['channels/guide', 'channels/allow-list'],
     'the guide calls no tools for a channel and quotes nothing of the owner’s; unknown senders are ignored',
