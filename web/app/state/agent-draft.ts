@@ -1,4 +1,6 @@
+import type { ModelParameters } from '#shared/rpc/model-parameters.ts';
 import type { AgentConfig } from '#shared/rpc/record-schemas.ts';
+import { type ParameterDraft, toParameterDraft, toParameters } from '../parameters/parameter-draft.ts';
 
 /** Values of the agent form. */
 export interface AgentDraft {
@@ -9,8 +11,8 @@ export interface AgentDraft {
   /** Keys of fallback models, in order; null: those of all agents. */
   fallbacks: string[] | null;
   systemPrompt: string;
-  /** Null: the model's default. */
-  temperature: number | null;
+  /** How its models answer; instructions are `systemPrompt`. */
+  parameters: ParameterDraft;
   tools: 'all' | 'none' | 'some';
   /** Patterns, one per line: `allow` for the mode `some`, `deny` for tools that are never used. */
   allow: string;
@@ -27,7 +29,7 @@ export const NEW_AGENT: AgentDraft = {
   model: '',
   fallbacks: null,
   systemPrompt: '',
-  temperature: null,
+  parameters: toParameterDraft(),
   tools: 'all',
   allow: '',
   deny: '',
@@ -36,11 +38,24 @@ export const NEW_AGENT: AgentDraft = {
   workspace: '',
 };
 
+const AGENT_PARAMETERS = ['thinking', 'temperature', 'topP', 'maxTokens', 'seed', 'stop', 'verbosity', 'json'] as const;
+type AgentParameterName = (typeof AGENT_PARAMETERS)[number];
+
+/** Parameters that an agent sets, which its chats inherit. */
+export function getAgentParameters(config: AgentConfig | undefined): ModelParameters {
+  return Object.fromEntries(AGENT_PARAMETERS.flatMap((name) => (config?.[name] === undefined ? [] : [[name, config[name]]])));
+}
+
+/** Parameters of an agent from form values; those that are inherited are undefined, so that they are reset. */
+function toAgentParameters(draft: ParameterDraft): { [Name in AgentParameterName]: ModelParameters[Name] | undefined } {
+  const parameters = toParameters(draft) ?? {};
+  const { thinking, temperature, topP, maxTokens, seed, stop, verbosity, json } = parameters;
+  return { thinking, temperature, topP, maxTokens, seed, stop, verbosity, json };
+}
+
 /** Converts an agent to form values. `defaultInstructions` are shown if the agent has none of its own. */
-export function toAgentDraft(
-  { name, avatar, model, fallbacks, systemPrompt, temperature, tools, toolGroups, memory, workspace }: AgentConfig,
-  defaultInstructions = '',
-): AgentDraft {
+export function toAgentDraft(config: AgentConfig, defaultInstructions = ''): AgentDraft {
+  const { name, avatar, model, fallbacks, systemPrompt, tools, toolGroups, memory, workspace } = config;
   const { allow, deny } = tools ?? {};
   return {
     name: name ?? '',
@@ -48,7 +63,7 @@ export function toAgentDraft(
     model: model ?? '',
     fallbacks: fallbacks ? [...fallbacks] : null,
     systemPrompt: systemPrompt ?? defaultInstructions,
-    temperature: temperature ?? null,
+    parameters: toParameterDraft(getAgentParameters(config)),
     tools: allow === undefined ? 'all' : allow.length === 0 ? 'none' : 'some',
     allow: (allow ?? []).join('\n'),
     deny: (deny ?? []).join('\n'),
@@ -65,7 +80,7 @@ const splitLines = (text: string): string[] =>
     .filter(Boolean);
 
 /** Fields that the form sets; undefined follows the default. */
-export type AgentFields = { [F in keyof AgentConfig & keyof AgentDraft]-?: AgentConfig[F] | undefined };
+export type AgentFields = { [F in keyof AgentConfig & (keyof AgentDraft | AgentParameterName)]-?: AgentConfig[F] | undefined };
 
 /** Converts form values to an agent. Default instructions are not stored, so that improvements of a later version apply. */
 export function toAgentConfig(draft: AgentDraft, defaultInstructions = ''): AgentFields {
@@ -77,7 +92,7 @@ export function toAgentConfig(draft: AgentDraft, defaultInstructions = ''): Agen
     model: draft.model || undefined,
     fallbacks: draft.fallbacks ?? undefined,
     systemPrompt: draft.systemPrompt.trim() === defaultInstructions.trim() ? undefined : draft.systemPrompt,
-    temperature: draft.temperature ?? undefined,
+    ...toAgentParameters(draft.parameters),
     tools: allow || deny.length > 0 ? { ...(allow && { allow }), ...(deny.length > 0 && { deny }) } : undefined,
     toolGroups: draft.toolGroups ?? undefined,
     memory: draft.memory ? undefined : false,

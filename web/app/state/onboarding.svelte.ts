@@ -17,9 +17,7 @@ class Onboarding {
   readonly #isGuided = $derived(
     models.isLoaded ? models.defaultModel === GUIDE_MODEL || models.list.every(({ key }) => key === GUIDE_MODEL) : !this.#hadModel,
   );
-  readonly isVisible = $derived(
-    this.isLocalSetupOpen || this.#storedChoice === 'asked' || (this.#storedChoice === null && this.#isGuided),
-  );
+  readonly isVisible = $derived(this.isLocalSetupOpen || this.#storedChoice === 'asked' || (this.#storedChoice === null && this.#isGuided));
 
   /** Stores for the next visit whether a model is set. */
   recordModel(): void {

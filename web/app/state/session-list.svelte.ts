@@ -1,6 +1,7 @@
 import { untrack } from 'svelte';
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { ModelParameters } from '#shared/rpc/model-parameters.ts';
 import type { SessionEntry } from '#shared/rpc/record-schemas.ts';
 import { type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
@@ -178,6 +179,11 @@ class SessionList {
   async setRecall(path: string, recall: boolean): Promise<void> {
     await gateway.call('sessions.setRecall', { path, enabled: recall });
     this.#patch(path, { recall });
+  }
+
+  /** Sets how the model answers in a chat, which need not exist yet; null resets it. */
+  async setParameters(path: string, parameters: ModelParameters | null): Promise<void> {
+    this.#patch(path, (await gateway.call('sessions.setParameters', { path, parameters })).session);
   }
 
   async remove(entry: SessionEntry): Promise<void> {

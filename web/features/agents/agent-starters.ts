@@ -1,3 +1,4 @@
+import { toParameterDraft } from '#app/parameters/parameter-draft.ts';
 import type { AgentDraft } from '#app/state/agent-draft.ts';
 import { m } from '#app/i18n/messages.ts';
 
@@ -20,7 +21,7 @@ export const getAgentStarters = (): { about: string; draft: Partial<AgentDraft> 
       systemPrompt: m.agents_starter_reviewer_prompt(),
       tools: 'some',
       allow: 'file_list\nfile_read',
-      temperature: 0.2,
+      parameters: toParameterDraft({ temperature: 0.2 }),
     },
   },
   {
