@@ -1,10 +1,10 @@
 import type { BrowserContext, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { waitFor } from '../support/test-gateway.ts';
 import { startUpstream, type Upstream } from '../test-upstream.ts';
 import { launchBrowser } from './test-browser.ts';
-import { waitForConnection, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
+import { waitForConnection, waitForTabHost, LINKED_STATUS, openLinkedPage } from './connection-status.ts';
 import { findFullBrowserProgram, startPerch } from './perch-process.ts';
 import { addProvider, connectOutside } from './outside-client.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
@@ -91,6 +91,8 @@ describe.runIf(executable !== null)('an app in the background', () => {
     await addProvider(outside.client, upstream.url);
   });
   afterAll(() => upstream?.close());
+  // A page that a failed test left open would host, and count as seen, in the next one.
+  afterEach(() => Promise.all(at.browser.context.pages().map((page) => page.close())));
 
   async function open(path = '/'): Promise<Page> {
     const page = await at.browser.page();
@@ -123,6 +125,7 @@ describe.runIf(executable !== null)('an app in the background', () => {
 
       // Another tab is in sight: nothing is told either.
       const other = await open();
+      await waitForTabHost(at.perch);
       await setVisible(page, 'hidden');
       using outside = await connectOutside(at.perch);
       const sessionId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
@@ -186,6 +189,9 @@ describe.runIf(executable !== null)('an app in the background', () => {
     if (await turnOn.isVisible()) await turnOn.click();
     await settings.getByText('On in this browser').waitFor();
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
+    // Another host served while no page was open: an event during the change of hosts reaches no page.
+    await waitForTabHost(at.perch);
+    await waitForConnection(page, LINKED_STATUS);
     await setVisible(page, 'hidden');
     await hideAllTabs(page);
     await outside.client.call('chat.send', { message: 'Anything new?', sessionId: 'filed' });
