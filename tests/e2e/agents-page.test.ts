@@ -18,7 +18,6 @@ describe('agents in the app', () => {
     const { client } = outside;
     await addProvider(client, upstream.url);
     const getAgentConfig = async (id: string) => (await client.call('agents.list', {})).agents.find((agent) => agent.id === id)?.config;
-    await page.getByText('Gateway', { exact: true }).click();
     await openSettings(page, 'Agents');
     const form = page.getByRole('dialog', { name: 'New agent' });
     // An unfinished form is not discarded without confirmation: by Escape, a click outside, or its button.

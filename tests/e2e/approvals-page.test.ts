@@ -74,6 +74,7 @@ describe('the page of approvals', () => {
     await waitFor(() => allow.isEnabled(), 'the command to be seen');
     expect(await pendingApprovals(page).innerText()).toMatch(/in \/.+\n/);
     await link(page).getByText('1 pending').waitFor();
+    await page.getByRole('navigation', { name: 'Automations' }).getByRole('link', { name: 'Approvals 1 pending', exact: true }).waitFor();
     expect(await getSecondsLeft(page)).toBeGreaterThan(200);
     await requestExec('second');
     await link(page).getByText('2 pending').waitFor();

@@ -21,7 +21,6 @@ describe('backups in the app', () => {
     const { client } = outside;
     const sheet = { width: 100, height: 100 };
     const { id: drawingId } = await client.call('drawings.create', { title: 'The boathouse', ...sheet });
-    await page.getByText('Gateway', { exact: true }).click();
     await openSettings(page, 'Advanced', 'Backups');
     await page.getByText('No backups yet').waitFor();
     // The command that brings back a backup of another machine is read whole on a phone.

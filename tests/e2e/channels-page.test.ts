@@ -21,7 +21,6 @@ describe('channels in the app', () => {
     const page = await openLinkedPage(at.browser, at.perch);
     using outside = await connectOutside(at.perch);
     const { client } = outside;
-    await page.getByText('Gateway', { exact: true }).click();
     await openSettings(page, 'Channels');
     await page.getByRole('button', { name: 'Set up Telegram…' }).click();
     const form = page.getByRole('dialog', { name: 'Set up Telegram' });

@@ -13,7 +13,6 @@ describe('the protocol console', () => {
 
   verifies('app/console', 'any method by hand, its answer without secrets, and the frames as they go', async () => {
     const page = await openLinkedPage(at.browser, at.perch);
-    await page.getByText('Gateway', { exact: true }).click();
     await openSettings(page, 'Advanced', 'Console');
     await page.getByText(`${Object.keys(contracts).length - 1} methods`, { exact: true }).waitFor();
     const methods = page.getByLabel('Methods', { exact: true });

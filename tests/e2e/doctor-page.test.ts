@@ -15,7 +15,6 @@ describe('the doctor in the app', () => {
 
   verifies(['doctor.app/checks', 'doctor.app/fixes'], 'faults first, each mended from its row', async () => {
     const page = await openLinkedPage(at.browser, at.perch);
-    await page.getByText('Gateway', { exact: true }).click();
     await openSettings(page, 'Advanced', 'Doctor');
     const state = page.getByRole('region', { name: 'Gateway status' });
     await state.getByText(/\d+ checks, just now/).waitFor();

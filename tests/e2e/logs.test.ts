@@ -30,7 +30,6 @@ describe('logs in the app', () => {
 
   verifies(['logs.app/tail', 'logs.app/export'], 'lines come as they are written, wait while paused, and are saved', async () => {
     const page = await openLinkedPage(at.browser, at.perch);
-    await page.getByText('Gateway', { exact: true }).click();
     await openSettings(page, 'Advanced', 'Logs');
     await line(page, 'Gateway started').first().waitFor();
     const client = await at.perch.client();

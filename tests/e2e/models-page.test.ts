@@ -37,7 +37,6 @@ describe('models in the app', () => {
     'found, set side by side, made the default, with others that take over',
     async () => {
       const page = await openLinkedPage(at.browser, at.perch);
-      await page.getByText('Gateway', { exact: true }).click();
       await openSettings(page, 'Models and keys');
       await page.getByText('Built in').waitFor();
       await row(page, 'guide/guide').waitFor();

@@ -13,7 +13,6 @@ describe('tools in the app', () => {
 
   verifies('tools/page', 'they are listed by source, with a switch each, and tried from a form', async () => {
     const page = await openLinkedPage(at.browser, at.perch);
-    await page.getByText('Gateway', { exact: true }).click();
     await openSettings(page, 'Tools and MCP');
     const catalog = page.getByRole('region', { name: 'Available tools' });
     await catalog.getByRole('region', { name: /^Built in/ }).waitFor();

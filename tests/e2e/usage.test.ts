@@ -49,7 +49,6 @@ describe('usage in the app', () => {
 
   verifies('usage.app/charts', 'nothing at first, then a call as it ends, then a month by day, provider, model and hour', async () => {
     const page = await openLinkedPage(at.browser, at.perch);
-    await page.getByText('Gateway', { exact: true }).click();
     await openSettings(page, 'Usage');
     await page.getByText('No usage in this period').waitFor();
     await page.getByRole('link', { name: 'Start a chat' }).waitFor();
