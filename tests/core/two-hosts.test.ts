@@ -56,6 +56,21 @@ describe('two hosts', () => {
     expect([...one.faults, ...two.faults]).toEqual([]);
   });
 
+  verifies('chat/parameters', 'they are the same at the next host, and so is their reset', async () => {
+    const hosts = new TestHosts();
+    await using one = await hosts.host();
+    await using two = await hosts.host();
+    const [a, b] = [await one.client(), await two.client()];
+    await a.client.call('chat.send', { message: 'one' });
+    const listParameters = async () => (await b.client.call('sessions.list', {})).sessions.map((session) => session.parameters);
+    for (const parameters of [{ thinking: 'max' as const, stop: ['END'] }, null]) {
+      await a.client.call('sessions.setParameters', { path: 'main/main.jsonl', parameters });
+      await two.replicator.waitForPosition(hosts.journal.seq);
+      await waitFor(async () => JSON.stringify(await listParameters()) === JSON.stringify([parameters ?? undefined]));
+    }
+    expect([...one.faults, ...two.faults]).toEqual([]);
+  });
+
   verifies('idempotency/hosts', 'a send that was answered by a host that is gone, or is under way there, gets that answer', async () => {
     const gate = Promise.withResolvers<void>();
     const hosts = new TestHosts();

@@ -41,7 +41,10 @@ const mentionsField = (refusal: string, field: string): boolean =>
 
 /** Fields of options from settings, which are left out if a server refuses them. */
 const OPTION_FIELDS = {
-  reasoningEffort: { fields: ['reasoning_effort', 'reasoning', 'thinking'], mention: /reason|think|effort/i },
+  reasoningEffort: {
+    fields: ['reasoning_effort', 'reasoning', 'thinking', 'chat_template_kwargs'],
+    mention: /reason|think|effort|template/i,
+  },
   verbosity: { fields: ['verbosity'], mention: /verbosity/i },
   temperature: { fields: ['temperature'], mention: /temperature/i },
   topP: { fields: ['top_p'], mention: /top_?p/i },
@@ -53,6 +56,8 @@ const OPTION_FIELDS = {
 
 interface OpenAiCompatibleOptions extends UpstreamOptions {
   kind?: ProviderKind | undefined;
+  /** See `Quirks`. */
+  hasChatTemplates?: boolean | undefined;
 }
 
 /** Any server with the chat-completions format: hosted ones with a key, Ollama, LM Studio, llama.cpp, vLLM and the like. */
@@ -76,7 +81,8 @@ export class OpenAiCompatible implements ForwardingProvider, EmbeddingProvider, 
     this.id = options.id;
     this.name = options.name;
     this.#kind = options.kind ?? 'openai-compatible';
-    this.#quirks = getQuirks(this.#kind, options.baseUrl);
+    const quirks = getQuirks(this.#kind, options.baseUrl);
+    this.#quirks = options.hasChatTemplates ? { ...quirks, hasChatTemplates: true } : quirks;
     this.#options = options;
     this.#http = new UpstreamHttp(options, {
       headers: (apiKey): Record<string, string> => (apiKey ? { authorization: `Bearer ${apiKey}` } : {}),

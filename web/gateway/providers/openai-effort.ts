@@ -1,4 +1,5 @@
 import type { ProviderKind } from '#shared/rpc/record-schemas.ts';
+import type { Quirks } from './openai-quirks.ts';
 import { isOwnOption, type ModelRequest, REASONING_EFFORTS, type ReasoningEffort } from './provider.ts';
 
 /** Efforts that models accept. The first matching row wins; without one, the model has no parameter for it. */
@@ -58,11 +59,15 @@ const GROQ_TOGGLED_MODELS = /qwen-?3/i;
  * The reasoning effort as fields of a body in the OpenAI format. An effort that an API client requests is sent unchanged if nothing is known
  * of the server or model; one from settings is then omitted or sent as the nearest common one.
  */
-export function toEffortFields(request: ModelRequest, vendor: ProviderKind): Record<string, unknown> {
+export function toEffortFields(request: ModelRequest, { vendor = 'openai-compatible', hasChatTemplates }: Quirks): Record<string, unknown> {
   const { model, reasoningEffort: effort } = request;
   if (effort === undefined) return {};
   if (vendor === 'groq' && GROQ_TOGGLED_MODELS.test(model)) return { reasoning_effort: effort === 'none' ? 'none' : 'default' };
   const isOwn = isOwnOption(request, 'reasoningEffort');
+  if (hasChatTemplates) {
+    const level = effort === 'none' ? {} : { reasoning_effort: findNearestEffort(effort, COMMON_EFFORTS) };
+    return { ...level, chat_template_kwargs: { enable_thinking: effort !== 'none' } };
+  }
   const rows = EFFORTS[vendor];
   if (!rows) {
     if (!isOwn) return { reasoning_effort: effort };

@@ -22,6 +22,8 @@ export interface Quirks {
   cacheMarkedModels?: RegExp;
   /** Vendor of the models, by whose references the reasoning effort is sent. */
   vendor?: ProviderKind;
+  /** Passes parameters to the model's chat template, which turn thinking on or off. */
+  hasChatTemplates?: boolean;
   /** Models that have a parameter for the length of answers. */
   verbosityModels?: RegExp;
   /** Listed models that do not support chat. */

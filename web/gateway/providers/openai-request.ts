@@ -152,7 +152,7 @@ function toOptionFields(request: ModelRequest, quirks: Quirks): Record<string, u
     top_p: request.topP,
     stop: request.stop,
     [quirks.seed ?? 'seed']: request.seed,
-    ...toEffortFields(request, quirks.vendor ?? 'openai-compatible'),
+    ...toEffortFields(request, quirks),
     verbosity: quirks.verbosityModels?.test(request.model) ? request.verbosity : undefined,
     presence_penalty: request.presencePenalty,
     frequency_penalty: request.frequencyPenalty,

@@ -45,6 +45,8 @@ interface ProviderOptions extends ProviderConfig {
   clock: Clock;
   limits?: (() => UpstreamLimits) | undefined;
   breaker?: RequestBreaker | undefined;
+  /** The server is llama.cpp or vLLM, as far as its port tells. */
+  hasChatTemplates?: boolean | undefined;
 }
 
 const loadOpenAi = lazy(() => import('./openai-compatible.ts'));

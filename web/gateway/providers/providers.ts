@@ -365,7 +365,9 @@ export class Providers {
     const { kind = 'openai-compatible' } = config;
     const baseUrl = config.baseUrl.trim().replace(/\/+$/, '');
     const breaker = new RequestBreaker(config.name, clock, limits);
-    const provider = createProvider({ ...config, baseUrl, fetch, clock, limits, breaker });
+    // Ollama and LM Studio are kinds of their own.
+    const hasChatTemplates = discovered && kind === 'openai-compatible';
+    const provider = createProvider({ ...config, baseUrl, fetch, clock, limits, breaker, hasChatTemplates });
     const vendor = discovered || isLocalKind(kind) ? undefined : detectVendor(kind, baseUrl);
     return {
       provider,

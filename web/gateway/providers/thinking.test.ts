@@ -26,7 +26,7 @@ const ANTHROPIC_STREAM = toNamedEvents(
 const GOOGLE_STREAM = toUnnamedEvents({ candidates: [{ content: { parts: [{ text: 'ok' }] }, finishReason: 'STOP' }] });
 
 /** A provider whose server refuses the first requests with these messages. */
-function createProvider(kind: ProviderKind, refusals: readonly string[] = [], baseUrl = 'https://server/v1') {
+function createProvider(kind: ProviderKind, refusals: readonly string[] = [], baseUrl = 'https://server/v1', hasChatTemplates = false) {
   const { fetch, asked } = createFakeServer((_request, count) => {
     const message = refusals[count - 1];
     if (message !== undefined) return Response.json({ error: { message } }, { status: 400 });
@@ -34,7 +34,11 @@ function createProvider(kind: ProviderKind, refusals: readonly string[] = [], ba
   });
   const options = { id: 'p', name: 'Server', baseUrl, apiKey: 'k', fetch, clock: systemClock };
   const provider =
-    kind === 'anthropic' ? new Anthropic(options) : kind === 'google' ? new Google(options) : new OpenAiCompatible({ ...options, kind });
+    kind === 'anthropic'
+      ? new Anthropic(options)
+      : kind === 'google'
+        ? new Google(options)
+        : new OpenAiCompatible({ ...options, kind, hasChatTemplates });
   const refused: string[] = [];
   /** Sends a request whose options come from settings, unless others are named. */
   const send = async (model: string, rest: Partial<ModelRequest>, own = Object.keys(rest)) => {
@@ -166,6 +170,17 @@ it('turns thinking of Qwen models at Groq on or off', async () => {
   const { send } = createProvider('groq');
   expect((await send('qwen/qwen3-32b', { reasoningEffort: 'none' })).body).toMatchObject({ reasoning_effort: 'none' });
   expect((await send('qwen/qwen3-32b', { reasoningEffort: 'high' })).body).toMatchObject({ reasoning_effort: 'default' });
+});
+
+it('turns thinking off in the chat template of a local server, and on with the level', async () => {
+  const { send } = createProvider('openai-compatible', [], undefined, true);
+  expect((await send('qwen3', { reasoningEffort: 'none' })).body).toMatchObject({ chat_template_kwargs: { enable_thinking: false } });
+  expect((await send('qwen3', { reasoningEffort: 'none' })).body).not.toHaveProperty('reasoning_effort');
+  expect((await send('qwen3', { reasoningEffort: 'max' })).body).toMatchObject({
+    ...{ chat_template_kwargs: { enable_thinking: true }, reasoning_effort: 'high' },
+  });
+  const refusing = createProvider('openai-compatible', ['chat_template_kwargs is not supported'], undefined, true);
+  expect(pickThinking((await refusing.send('qwen3', { reasoningEffort: 'max' })).body)).toEqual({});
 });
 
 it('recognizes vendors by the address, and sends what an API client requests to others unchanged', async () => {

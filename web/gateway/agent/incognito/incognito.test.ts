@@ -34,6 +34,7 @@ describe('a chat that is not stored', () => {
       ],
       systemPrompt: 'Be brief.',
       temperature: 0.5,
+      thinking: 'low',
     });
     expect(result).toMatchObject({ completed: true, runId, model: 'test/scripted', usage: { estimated: true } });
     expect(getEventPayloads(events)).toEqual([
@@ -44,7 +45,7 @@ describe('a chat that is not stored', () => {
       ['incognito.done', { runId, model: 'test/scripted', usage: result.usage }],
     ]);
     const [call] = gw.calls;
-    expect(call?.body).toMatchObject({ temperature: 0.5 });
+    expect(call?.body).toMatchObject({ temperature: 0.5, reasoning_effort: 'low' });
     expect(call?.context).toMatch(/^Current date and time/);
     expect(call?.body.messages).toMatchObject([
       { role: 'system', content: 'Be brief.' },
