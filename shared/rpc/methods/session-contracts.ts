@@ -28,6 +28,9 @@ const title = z
 const spans = z.array(z.tuple([z.number(), z.number()]));
 
 /** Managing sessions. */
+/** Create the session if it does not exist, for what must hold from its first message on. */
+const createSession = z.boolean().default(false);
+
 export const sessionContracts = {
   'sessions.search': defineMethod({
     params: z.strictObject({
@@ -126,9 +129,9 @@ export const sessionContracts = {
     policy: { scope: 'read' },
   }),
   'sessions.setRecall': defineMethod({
-    params: z.strictObject({ path: sessionPath, enabled: z.boolean() }),
+    params: z.strictObject({ path: sessionPath, enabled: z.boolean(), create: createSession }),
     result: recallState,
-    docs: 'Turns active recall on or off for a session. The `main` session of an agent can be set before its first message.',
+    docs: 'Turns active recall on or off for a session. The `main` session of an agent can be set before its first message, and any other with `create`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
@@ -137,10 +140,11 @@ export const sessionContracts = {
       path: sessionPath,
       /** Replaces all parameters of the session; null resets them. */
       parameters: modelParameters.nullable(),
+      create: createSession,
     }),
     result: sessionResult,
     emits: ['sessions.changed'],
-    docs: 'Sets how the model answers in a session: thinking, temperature and the like. They apply from the next run. What is left out is inherited from the job or channel, then from the agent, then from the model. The `main` session of an agent can be set before its first message. `instructions` can only be set by persons.',
+    docs: 'Sets how the model answers in a session: thinking, temperature and the like. They apply from the next run. What is left out is inherited from the job or channel, then from the agent, then from the model. The `main` session of an agent can be set before its first message, and any other with `create`. `instructions` can only be set by persons.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),

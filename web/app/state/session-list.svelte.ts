@@ -175,15 +175,15 @@ class SessionList {
     if (to.tags.join('\n') !== tags.join('\n')) this.#patch(path, (await gateway.call('sessions.tag', { path, tags: to.tags })).session);
   }
 
-  /** Sets whether memory is searched before replies in a chat. */
-  async setRecall(path: string, recall: boolean): Promise<void> {
-    await gateway.call('sessions.setRecall', { path, enabled: recall });
+  /** Sets whether memory is searched before replies in a chat. `create`: the chat may not exist yet. */
+  async setRecall(path: string, recall: boolean, create = false): Promise<void> {
+    await gateway.call('sessions.setRecall', { path, enabled: recall, create });
     this.#patch(path, { recall });
   }
 
-  /** Sets how the model answers in a chat, which need not exist yet; null resets it. */
-  async setParameters(path: string, parameters: ModelParameters | null): Promise<void> {
-    this.#patch(path, (await gateway.call('sessions.setParameters', { path, parameters })).session);
+  /** Sets how the model answers in a chat; null resets it. `create`: the chat may not exist yet. */
+  async setParameters(path: string, parameters: ModelParameters | null, create = false): Promise<void> {
+    this.#patch(path, (await gateway.call('sessions.setParameters', { path, parameters, create })).session);
   }
 
   async remove(entry: SessionEntry): Promise<void> {

@@ -120,6 +120,9 @@ const removeEmphasis = (line: string): string => line.replaceAll(EMPHASIS, '$2')
 /** The text that a session starts with: its first message, or the name of the first attachment. */
 export const getFirstText = (text: string, filename = ''): string => toVisibleName(text, filename);
 
+/** Whether a session was created before its first message, which names it. */
+export const isUnnamed = ({ title, headId }: SessionRecord): boolean => headId === null && title === UNTITLED;
+
 /** The title of a session that starts with this text. */
 export function toFirstTitle(first: string): string {
   const line = removeEmphasis(first.split(/[\n\r\v\f\u0085\u2028\u2029]/).find(hasVisibleText) ?? '').trim();

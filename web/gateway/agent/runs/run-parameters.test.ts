@@ -22,6 +22,21 @@ function getLastBody(gw: TestGateway): Record<string, unknown> {
 const getSystem = (gw: TestGateway): string => String(gw.calls.at(-1)?.body.messages[0]?.content);
 
 describe('parameters of a run', () => {
+  verifies('chat/parameters', 'of a chat are set before its first message only if it is to be created', async () => {
+    await using gw = await createTestGateway();
+    const { client } = await gw.client();
+    const path = 'main/new.jsonl';
+    const parameters = { thinking: 'high', temperature: 0.4 } as const;
+    await expect(client.call('sessions.setParameters', { path, parameters })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(client.call('sessions.setRecall', { path, enabled: false })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await client.call('sessions.setRecall', { path, enabled: false, create: true });
+    const { session } = await client.call('sessions.setParameters', { path, parameters, create: true });
+    expect(session).toMatchObject({ parameters, recall: false });
+    await client.call('chat.send', { message: 'hi', sessionId: 'new' });
+    expect(getLastBody(gw)).toEqual({ temperature: 0.4, reasoning_effort: 'high' });
+    expect((await client.call('sessions.list', { paths: [path] })).sessions[0]).toMatchObject({ title: 'hi', parameters, recall: false });
+  });
+
   verifies('chat/parameters', 'the call comes before the chat, and the chat before the agent', async () => {
     await using gw = await createTestGateway();
     const { client } = await gw.client();

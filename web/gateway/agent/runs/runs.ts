@@ -3,7 +3,7 @@ import type { AttachmentInput, RunningRun } from '#shared/rpc/methods/chat-contr
 import { isChannel } from '../../system/person.ts';
 import { getAttachmentSources, mergeSources, toChannelSource } from '../trust/content-sources.ts';
 import { type MessageRecord, type SessionRecord, toSessionKey } from '../../storage/chat-records.ts';
-import { getFirstText, createSession } from '../../storage/session-views.ts';
+import { getFirstText, createSession, isUnnamed, toFirstTitle } from '../../storage/session-views.ts';
 import { parseAttachments } from './attachments.ts';
 import type { RunResult, RunPosition, RunRequest, RunsDeps } from './run-types.ts';
 import { KeyedQueue } from '#shared/async/keyed-queue.ts';
@@ -80,14 +80,20 @@ export class Runs {
     if (request.abortPrevious) void this.abort(key);
     const getPosition = (at: number): Promise<RunPosition | RunResult> =>
       resolveIdempotentSend(this.#deps.vault, request, key, at, async (id) => {
-        const session =
-          (await this.#deps.vault.sessions.get(key)) ??
-          createSession(request.agentId, request.sessionId, request.title ?? getFirstText(content, attached.info[0]?.filename), at);
+        const session = await this.#getSession(key, request, request.title ?? getFirstText(content, attached.info[0]?.filename), at);
         const message = { ...createUserMessage(id, key, content, attached, at), ...(await this.#toOutside(request, attached.info)) };
         const head = await this.#getMessage(session.headId);
         return toPosition(session, request.repeats ? await this.#findRepeatParent(head, message) : head, message);
       });
     return this.#enqueue(key, request, getPosition, request.steer);
+  }
+
+  /** The session of a message, or a new record for one that begins with `first`. */
+  async #getSession(key: string, { agentId, sessionId }: RunRequest, first: string, at: number): Promise<SessionRecord> {
+    const { sessions } = this.#deps.vault;
+    const session = await sessions.get(key);
+    if (!session) return createSession(agentId, sessionId, first, at);
+    return (isUnnamed(session) && (await sessions.update(key, { title: toFirstTitle(first) }))) || session;
   }
 
   /** Answers the user's last message, or `messageId`, again. The earlier reply, and all that followed it, stays as a branch. */

@@ -83,12 +83,12 @@ export const sessionMethods = defineMethods(sessionContracts)(({
     notifyChange(key);
     return { session: toSessionEntry((await vault.sessions.get(key)) ?? session, false) };
   };
-  /** A session, or a new record for an agent's main session that has not begun. */
-  const getOrCreateSession = async (path: string): Promise<SessionRecord> => {
+  /** A session, or a new record for an agent's main session that has not begun, or for any with `create`. */
+  const getOrCreateSession = async (path: string, create = false): Promise<SessionRecord> => {
     const key = parseSessionPath(path);
     const [agentId = '', sessionId = ''] = key.split('/');
     const session = await vault.sessions.get(key);
-    if (!session && sessionId !== MAIN_AGENT_ID) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
+    if (!session && sessionId !== MAIN_AGENT_ID && !create) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
     agents.get(agentId);
     return session ?? createSession(agentId, sessionId, '', clock.now());
   };
@@ -139,8 +139,8 @@ export const sessionMethods = defineMethods(sessionContracts)(({
 
     'sessions.recall': async ({ path }) => recallState(await getOrCreateSession(path)),
 
-    'sessions.setRecall': async ({ path, enabled }) => {
-      const session = await getOrCreateSession(path);
+    'sessions.setRecall': async ({ path, enabled, create }) => {
+      const session = await getOrCreateSession(path, create);
       if (recallState(session).enabled === enabled) return recallState(session);
       const { key } = session;
       const changedTo = { ...session, recall: enabled };
@@ -149,11 +149,11 @@ export const sessionMethods = defineMethods(sessionContracts)(({
       return recallState(changedTo);
     },
 
-    'sessions.setParameters': async ({ path, parameters }, caller) => {
+    'sessions.setParameters': async ({ path, parameters, create }, caller) => {
       // Instructions would speak for the owner in later runs.
       if (parameters?.instructions !== undefined) requirePerson(caller, 'set the instructions of a session');
       // No effect if it exists.
-      await vault.sessions.add(await getOrCreateSession(path), []);
+      await vault.sessions.add(await getOrCreateSession(path, create), []);
       return editSession(path, { parameters });
     },
 
