@@ -8,7 +8,7 @@ const STYLE = [
   'p{margin:0;text-wrap:pretty}',
 ].join('');
 /** Hash of `STYLE`, so that no other style is applied. A test compares them. */
-const STYLE_HASH = 'sha256-F97dZ2jI716jWmslX7SR314aCX7IufOsClLTGfA0UHU=';
+const STYLE_HASH = 'sha256-ANae85+JObRzUnUrVxTiVsVS7/sFfffR7JqHIbf33Dg=';
 
 /** The bird of public/favicon.svg. */
 const LOGO_SVG =
