@@ -16,7 +16,7 @@ type Message = string | [{ match: Record<string, string> }];
 
 const CODE = ['bridge/**/*.{ts,js}', 'shared/**/*.ts', 'web/**/*.{ts,js,svelte}'];
 /** Tests, messages (read as JSON), and the word lists of the memory's ranking. */
-const NOT_READ = /\.test\.ts$|\.d\.ts$|memory\/text\/(?:irregular|related-words)\.ts$/;
+const NOT_READ = /\.test\.ts$|\.d\.ts$|search\/text\/(?:irregular|related-words)\.ts$/;
 const DOCS = ['*.md', 'docs/**/*.md', 'deploy/**/*.md'];
 
 const lineAt = (source: string, offset: number): number => source.slice(0, offset).split('\n').length;
