@@ -58,6 +58,8 @@ export const app = [
       'The app speaks the browser’s language or a chosen one, from right to left where that is so, also without a network; a change loses nothing.',
     'app/places': 'The palette finds pages and sections of the settings by their names, and opens them.',
     'app/badge': 'The installed app’s icon has the number of approvals that wait and of chats with something new.',
+    'app/title': 'The title above a chat opens its menu, and is changed in place.',
+    'app/composer': 'Model, thinking, parameters and memory are chosen at the message field, for a new chat before its first message.',
     'app/keeps-data': 'The browser is asked to keep the data at the first that is made; what it could not keep is told.',
     'app/fallback': 'Pages open without a network; what is the bridge’s own is neither answered from the cache nor kept in it.',
     'app/no-foreign-request': 'Rendering model output makes no foreign request and runs no script.',

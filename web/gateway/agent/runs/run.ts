@@ -2,23 +2,21 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
 import { readModelParameters } from '#shared/rpc/model-parameters.ts';
-import type { RecalledMemory, Usage } from '#shared/rpc/record-schemas.ts';
+import type { Usage } from '#shared/rpc/record-schemas.ts';
 import type { Agent } from '../agents.ts';
 import { isChannel } from '../../system/person.ts';
 import { toPromptHistory, type PromptHistory, addSummary } from '../compaction/prompt-history.ts';
 import { estimateUsage } from '../../providers/estimate-usage.ts';
 import { createNotLoadedError } from '#shared/async/lazy.ts';
 import type { ModelMessage } from '../../providers/provider.ts';
-import type { Picture, SentFile } from '../tools/tool-registry.ts';
+import type { SentFile } from '../tools/tool-registry.ts';
 import { RunTaint } from '../trust/run-taint.ts';
 import { getMessageSources, mergeSources } from '../trust/content-sources.ts';
 import { getQuotedText } from '../trust/verbatim-urls.ts';
 import { toPlainText, createSessionChangedEvent } from '../../storage/session-views.ts';
 import type { UsageRecord } from '../../storage/vault-interface.ts';
 import type { MessageRecord, RunOutcome } from '../../storage/chat-records.ts';
-import type { ModelUsage } from './generate.ts';
 import { toInterruptedReplyId, withSharedIds } from './interrupted-run.ts';
-import { StepMessages } from './step-messages.ts';
 import { toSender } from './idempotent-send.ts';
 import { toDefaultInstructions } from '../../config/default-instructions.ts';
 import { isDisconnected, isRefusal } from './run-errors.ts';
@@ -35,9 +33,8 @@ import {
 } from './run-types.ts';
 import { toCacheKey } from '../../providers/cache-key.ts';
 import { createSystemText, markSession, createPrompt } from './prompt.ts';
-import { ReplyFiles } from './reply-files.ts';
 import { buildRunContext, formatTimeContext, toVisibleFiles } from './run-context.ts';
-import { RunTranscript } from './run-transcript.ts';
+import { RunOutput } from './run-output.ts';
 import { savePartials } from './save-partials.ts';
 
 /** Maximum number of messages of the branch in a prompt. */
@@ -57,23 +54,11 @@ export class Run {
   readonly #request: RunRequest;
   readonly #agent: Agent;
   #chosen!: SelectedModel;
-  /** Key of the answering model: the chosen one, or the fallback that has taken over. */
-  #model = '';
   readonly #getPosition: (at: number) => Promise<RunPosition | RunResult>;
   readonly #deps: RunDeps;
   readonly #abort = new AbortController();
-  /** Messages of complete steps: tool calls and their results. */
-  readonly #stepMessages: StepMessages;
-  /** Usage of the models so far. */
-  readonly #shares: ModelUsage[] = [];
-  readonly #files = new ReplyFiles();
-  readonly #transcript: RunTranscript;
-  /** Memories recalled for the message. */
-  #recalled: RecalledMemory[] | undefined;
+  readonly #output: RunOutput;
   #startedAt = 0;
-  #contextTokens: number | undefined;
-  /** Tools of a step are running, or about to. */
-  #isRunningTools = false;
   /** Abort reason, if the run was ended for a steering message. */
   #yieldReason: RpcError | undefined;
   /** The outside content in the model's context. */
@@ -88,13 +73,10 @@ export class Run {
     this.#agent = agent;
     this.#getPosition = position;
     this.#deps = deps;
-    this.#transcript = new RunTranscript({ ids: this.ids, emit: (event) => this.#emit(event), now: () => deps.clock.now() });
     this.#taint = new RunTaint([], { grant: request.outsideGrant, principal: request.actsFor ?? request.principal });
-    this.#stepMessages = new StepMessages({
-      sessionKey: key,
-      runId: this.id,
-      now: () => deps.clock.now(),
-      sources: () => this.#taint.sources,
+    this.#output = new RunOutput({
+      ...{ sessionKey: key, ids: this.ids, request, taint: this.#taint, deps },
+      emit: (event) => this.#emit(event),
     });
   }
 
@@ -114,7 +96,7 @@ export class Run {
 
   /** Yields to a steering message: ends text generation immediately, but lets running tools finish. */
   yieldToSteering(): void {
-    if (this.isStarted && !this.#isRunningTools)
+    if (this.isStarted && !this.#output.isRunningTools)
       this.abort((this.#yieldReason = new RpcError('ABORTED', 'The run was stopped for the next message.')));
   }
 
@@ -122,7 +104,7 @@ export class Run {
   async execute(chosen: SelectedModel): Promise<RunResult> {
     const { lifecycleHooks } = this.#deps;
     this.#chosen = chosen;
-    this.#model = chosen.key;
+    this.#output.model = chosen.key;
     let position: RunPosition | undefined;
     let isSessionDeleted = false;
     try {
@@ -134,13 +116,13 @@ export class Run {
       if ('completed' in found) return found;
       position = await this.#start(found, now);
       const usage = await this.#answer(position);
-      const { messages, replyId: messageId } = this.#buildMessages(position, { content: this.#transcript.stepText, usage });
+      const { messages, replyId: messageId } = this.#buildMessages(position, { content: this.#output.transcript.stepText, usage });
       await this.#store('done', messages);
       // Only after success: after a failed run, the next one receives the same notices.
       await this.#markDelivered().catch((error: unknown) => this.#deps.fault(error));
       await lifecycleHooks.onRunEnded({ id: this.id, sessionKey: this.#key });
       this.#emit({ event: 'chat.done', payload: { ...this.ids, usage, messageId } });
-      this.#deps.titles?.onReply({ key: this.#key, agent: this.#agent, model: this.#model, principal: this.#request.principal });
+      this.#deps.titles?.onReply({ key: this.#key, agent: this.#agent, model: this.#output.model, principal: this.#request.principal });
       return { completed: true, sessionId: this.#request.sessionId, runId: this.id, messageId, usage };
     } catch (thrown) {
       const error = this.#deps.fault(thrown);
@@ -162,12 +144,12 @@ export class Run {
 
   /** Progress of the run. */
   get progress(): RunningRun {
-    return this.#transcript.progress;
+    return this.#output.transcript.progress;
   }
 
   /** The reply's text so far, over all steps. */
   get text(): string {
-    return this.#transcript.text;
+    return this.#output.transcript.text;
   }
 
   get ids(): { sessionId: string; agentId: string; runId: string } {
@@ -206,11 +188,11 @@ export class Run {
   async #answer(position: RunPosition): Promise<Usage> {
     try {
       this.#abort.signal.throwIfAborted();
-      return this.#deps.hasSteering() ? estimateUsage([], '', this.#model) : await this.#generate(position);
+      return this.#deps.hasSteering() ? estimateUsage([], '', this.#output.model) : await this.#generate(position);
     } catch (error) {
-      if (this.#yieldReason === undefined || this.#abort.signal.reason !== this.#yieldReason || this.#transcript.stepText !== '')
+      if (this.#yieldReason === undefined || this.#abort.signal.reason !== this.#yieldReason || this.#output.transcript.stepText !== '')
         throw error;
-      return estimateUsage([position.user], this.text, this.#model);
+      return estimateUsage([position.user], this.text, this.#output.model);
     }
   }
 
@@ -238,7 +220,7 @@ export class Run {
       lifecycleHooks.getNotes(this.#agent, this.#key, usable, toPlainText(user.content)),
       this.#recall(position, earlierMessages.messages),
     ]);
-    const send = (file: SentFile): void => this.#files.add(file);
+    const send = (file: SentFile): void => this.#output.files.add(file);
     if (waiting) this.#markDelivered = () => waiting.markDelivered();
     const instructions = [systemPrompt ?? toDefaultInstructions(offered.tools), toInstructions(parameters, wishes)];
     const system = createSystemText(instructions.filter(Boolean).join('\n\n'), notes.system);
@@ -257,12 +239,11 @@ export class Run {
     const cacheKey = await toCacheKey(position.session);
     const prompt = (promptHistory: PromptHistory): ModelMessage[] =>
       markSession(addSummary(createPrompt(system, [...promptHistory.messages, userMessage], this.#chosen.key), promptHistory));
-    let usage: Usage | undefined;
-    let refused = false;
+    const output = this.#output;
     // The text is on screen and in memory; a failing store is reported at the run's end.
     const save = (shared: string | undefined): unknown =>
-      vault.runs.savePartial(this.id, this.#transcript.stepText, shared).catch(() => {});
-    if (this.#taint.isTainted) this.#saveProgress();
+      vault.runs.savePartial(this.id, this.#output.transcript.stepText, shared).catch(() => {});
+    if (this.#taint.isTainted) this.#output.saveProgress();
     const stopSaving = savePartials(clock, () => this.text, save);
     try {
       for await (const event of generate({
@@ -281,12 +262,12 @@ export class Run {
         ...(silenceMs ? { silenceMs: silenceMs() } : {}),
         ...(maxSteps ? { maxSteps: maxSteps() } : {}),
         shouldEnd: () => {
-          this.#isRunningTools = false;
+          this.#output.isRunningTools = false;
           return this.#deps.hasSteering();
         },
         signal: this.#abort.signal,
         clock,
-        shares: this.#shares,
+        shares: this.#output.shares,
         runTool: (call, signal, show) =>
           tools.run(call, {
             agentId,
@@ -303,69 +284,13 @@ export class Run {
             taint: this.#taint,
           }),
       })) {
-        if (event.type !== 'reasoning') this.#transcript.pauseReasoning();
-        switch (event.type) {
-          case 'text':
-            this.#transcript.addText(event.text);
-            this.#request.onOutput?.(event);
-            break;
-          case 'refusal':
-            // In a chat, a refusal becomes text after the previous text.
-            this.#transcript.addText(refused || this.#transcript.stepText === '' ? event.text : `\n\n${event.text}`);
-            refused = true;
-            this.#request.onOutput?.(event);
-            break;
-          case 'reasoning':
-            this.#transcript.addReasoning(event.text);
-            this.#request.onOutput?.(event);
-            break;
-          case 'picture':
-            this.#addPicture(event.picture);
-            break;
-          case 'model':
-            this.#model = event.key;
-            // Previous thoughts are from another model.
-            this.#transcript.switchModel();
-            break;
-          case 'calling':
-            this.#transcript.setPendingTools(event.tools);
-            break;
-          case 'step':
-            this.#stepMessages.addStep(position.user, {
-              ...{ content: event.text, toolCalls: event.calls, model: this.#model },
-              ...this.#transcript.reasoning,
-              ...(event.kept ? { providerState: event.kept } : {}),
-            });
-            this.#isRunningTools = event.calls.length > 0;
-            if (this.#isRunningTools) this.#transcript.nextStep();
-            // Before its tools have effects that the next host would not know of.
-            await this.#saveStep();
-            this.#saveProgress();
-            break;
-          case 'tool_call':
-            this.#transcript.addCall(event.call);
-            break;
-          case 'tool_result': {
-            const { call, result, pictures, isError } = event;
-            const content = typeof result === 'string' ? result : JSON.stringify(result);
-            this.#taint.addText(getQuotedText(call, content));
-            const stored = this.#stepMessages.addResult(call.id, toResultContent(result, pictures));
-            this.#transcript.addResult(call, { result, content, isError });
-            if (stored) await this.#deps.vault.runs.saveResult(stored).catch(() => {});
-            this.#saveProgress();
-            break;
-          }
-          case 'end':
-            usage = event.usage;
-            this.#contextTokens = event.contextTokens;
-            this.#request.onend?.(event);
-        }
+        await output.apply(event, position.user, toResultContent);
         await this.#deps.hub.ready(this.#key);
       }
     } finally {
       stopSaving();
     }
-    return usage ?? estimateUsage([], this.text, this.#model);
+    return output.usage ?? estimateUsage([], this.text, output.model);
   }
 
   /** Records the outside sources and the URLs of the conversation in the prompt. */
@@ -387,16 +312,6 @@ export class Run {
     if (events) this.#taint.addText(events.text);
   }
 
-  /** An image that does not fit is mentioned in the text. */
-  #addPicture({ mimeType, data }: Picture): void {
-    const [, extension = 'png'] = /^image\/(\w+)/.exec(mimeType) ?? [];
-    try {
-      this.#files.add({ filename: `picture.${extension}`, mimeType, data, size: Math.floor((data.length * 3) / 4) });
-    } catch (error) {
-      this.#transcript.addText(`\n\n[${this.#deps.fault(error).message}]`);
-    }
-  }
-
   /** Recalls memories for the message, and reports them to readers before the reply. */
   async #recall({ session, user }: RunPosition, earlierMessages: readonly MessageRecord[]): Promise<RecallResult | undefined> {
     const about = {
@@ -411,33 +326,20 @@ export class Run {
     const found = await this.#deps.recall.recall(about, this.#abort.signal);
     if (!found) return undefined;
     const { memories, elapsedMs } = found;
-    this.#recalled = memories;
+    this.#output.recalled = memories;
     this.#emit({ event: 'chat.recalled', payload: { ...this.ids, memories, elapsedMs } });
     return found;
   }
 
   /** All messages of the run, ending with its reply. */
-  #buildMessages({ user }: RunPosition, fields: Parameters<StepMessages['withReply']>[1]): ReturnType<StepMessages['withReply']> {
-    const recalled = this.#recalled ? { recalled: this.#recalled } : {};
-    const elapsedMs = this.#deps.clock.now() - this.#startedAt;
-    const context = this.#contextTokens === undefined ? {} : { contextTokens: this.#contextTokens };
-    const quotedUrls = this.#taint.isTainted ? this.#taint.findQuotedUrls(toPlainText(fields.content)) : [];
-    return this.#stepMessages.withReply(user, {
-      ...(quotedUrls.length > 0 ? { quotedUrls } : {}),
-      model: this.#model,
-      elapsedMs,
-      ...context,
-      ...recalled,
-      ...this.#transcript.reasoning,
-      ...fields,
-      ...this.#files.toContent(fields.content),
-    });
+  #buildMessages({ user }: RunPosition, fields: Parameters<RunOutput['buildMessages']>[2]): ReturnType<RunOutput['buildMessages']> {
+    return this.#output.buildMessages(user, this.#startedAt, fields);
   }
 
   /** Removes the message if it was refused before any output and the sender requested that. Resolves with what was removed. */
   async #withdraw(error: RpcError): Promise<'message' | 'session' | undefined> {
     const { vault, clock, fault } = this.#deps;
-    if (!this.#request.withdraws || !isRefusal(error) || this.text !== '' || this.#stepMessages.count > 0) return undefined;
+    if (!this.#request.withdraws || !isRefusal(error) || this.text !== '' || this.#output.steps.count > 0) return undefined;
     try {
       const withdrawn = await vault.runs.withdraw(this.id);
       if (withdrawn) for (const record of this.#usage(clock.now())) vault.usage.add(record);
@@ -461,8 +363,8 @@ export class Run {
       failed: { error: { code: error.code, message: error.message } },
     };
     const { messages, replyId } = this.#buildMessages(position, {
-      content: this.#transcript.stepText,
-      usage: estimateUsage([position.user], this.text, this.#model),
+      content: this.#output.transcript.stepText,
+      usage: estimateUsage([position.user], this.text, this.#output.model),
       ...marks[status],
     });
     try {
@@ -475,7 +377,7 @@ export class Run {
   }
 
   #usage(at: number): UsageRecord[] {
-    return toUsageRecords(this.id, this.#shares, { at, sessionKey: this.#key, principal: this.#request.principal });
+    return toUsageRecords(this.id, this.#output.shares, { at, sessionKey: this.#key, principal: this.#request.principal });
   }
 
   async #store(status: RunOutcome['status'], messages: MessageRecord[]): Promise<void> {
@@ -486,19 +388,6 @@ export class Run {
     await vault.runs.finish({ runId: this.id, status, endedAt, messages, ...(last ? { usage: last } : {}) });
     // Usage of the models before the last one.
     for (const record of records) vault.usage.add(record);
-  }
-
-  /** Saves the current step to disk, in case the host dies; its results follow one by one. */
-  async #saveStep(): Promise<void> {
-    const step = this.#stepMessages.currentStep;
-    // As with the text, a failing store is reported at the run's end.
-    if (step) await this.#deps.vault.runs.saveStep(step).catch(() => {});
-  }
-
-  /** Shares the run's outside sources and steps, in case another host has to end it. */
-  #saveProgress(): void {
-    const progress = this.#stepMessages.getProgress(this.text.length - this.#transcript.stepText.length);
-    this.#deps.vault.runs.saveProgress(this.id, progress).catch(() => {});
   }
 
   #emitChange(isDeleted = false): void {
