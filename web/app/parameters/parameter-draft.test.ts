@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ModelParameters } from '#shared/rpc/model-parameters.ts';
-import { toParameterDraft, toParameters } from './parameter-draft.ts';
+import { toParameterDraft, toParameterPatch, toParameters } from './parameter-draft.ts';
 
 it('keeps what is set, and leaves out what is inherited', () => {
   const all: ModelParameters = {
@@ -18,4 +18,9 @@ it('keeps what is set, and leaves out what is inherited', () => {
   expect(toParameters(toParameterDraft({ json: true }))).toEqual({ json: true });
   expect(toParameters(toParameterDraft())).toBeNull();
   expect(toParameters({ ...toParameterDraft(), stop: '\n\n', instructions: '  ' })).toBeNull();
+});
+
+it('removes in a patch what is not set any more', () => {
+  expect(toParameterPatch(toParameterDraft())).toBeNull();
+  expect(toParameterPatch(toParameterDraft({ seed: 3 }))).toMatchObject({ seed: 3, thinking: null, stop: null, instructions: null });
 });

@@ -29,6 +29,12 @@ export function toParameterDraft(parameters: ModelParameters = {}): ParameterDra
   };
 }
 
+/** For a patch, which merges: the parameters that are set, with null for the others; null if all are inherited. */
+export function toParameterPatch(draft: ParameterDraft): Record<string, unknown> | null {
+  const parameters = toParameters(draft);
+  return parameters && { ...Object.fromEntries(Object.keys(toParameterDraft()).map((name) => [name, null])), ...parameters };
+}
+
 /** The parameters that are set; null if all are inherited. */
 export function toParameters(draft: ParameterDraft): ModelParameters | null {
   const stop = draft.stop.split('\n').filter((line) => line !== '');

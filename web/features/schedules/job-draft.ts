@@ -1,6 +1,7 @@
 import { findCronProblem, parseCron } from '#shared/cron/cron-fields.ts';
 import type { CronJob, OutsideGrant, Schedule } from '#shared/rpc/methods/cron-contracts.ts';
 import { m } from '#app/i18n/messages.ts';
+import { type ParameterDraft, toParameterDraft } from '#app/parameters/parameter-draft.ts';
 import { validateCron } from '#kit/describe-cron.ts';
 
 export type ScheduleKind = 'every' | 'daily' | 'weekly' | 'once' | 'cron';
@@ -31,6 +32,7 @@ export interface JobDraft {
   outside: 'ask' | 'files' | 'all' | 'custom';
   /** Folder for `files`. */
   outsideFolder: string;
+  parameters: ParameterDraft;
 }
 
 const UNIT_MS: Readonly<Record<IntervalUnit, number>> = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 };
@@ -50,12 +52,16 @@ export const createJobDraft = (now: number, zone: string): JobDraft => ({
     expr: '0 8 * * *',
     zone,
   },
-  ...{ outside: 'ask', outsideFolder: 'reports' },
+  ...{ outside: 'ask', outsideFolder: 'reports', parameters: toParameterDraft() },
 });
 
 /** Form values of an existing job; fields of other kinds of schedules have the defaults of a new one. */
-export function toJobDraft({ name, message, agentId, sessionTarget, catchUp, schedule, outsideGrant }: CronJob, now: number): JobDraft {
-  const draft: JobDraft = { ...createJobDraft(now, ''), ...readGrant(outsideGrant), name, message, agentId, sessionTarget, catchUp };
+export function toJobDraft(job: CronJob, now: number): JobDraft {
+  const { name, message, agentId, sessionTarget, catchUp, schedule } = job;
+  const draft: JobDraft = {
+    ...{ ...createJobDraft(now, ''), ...readGrant(job.outsideGrant), name, message, agentId, sessionTarget, catchUp },
+    parameters: toParameterDraft(job.parameters),
+  };
   switch (schedule.kind) {
     case 'at':
       return { ...draft, when: 'once', date: formatLocalTime(schedule.at) };
