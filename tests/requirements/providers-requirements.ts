@@ -26,6 +26,8 @@ export const providers = [
       'A model is never asked with a call that lacks its result, or the other way, wherever a chat was cut or forked.',
     'chat/steps':
       'A turn ends after `chat.maxSteps` calls of its model: the last one is told so and has to answer, without tools; none stays without its result.',
+    'chat/run-limits':
+      'A run also has to answer after `chat.maxMinutes`, and when the same calls had the same results three times in a row, alone or in a cycle of up to three steps.',
     'chat/pending-calls':
       'The tools of calls that a model is writing are told while it writes, and it is not silent meanwhile; a try that failed leaves none.',
     'chat/results-as-they-come': 'The result of each tool is told when it is there; what had ended before an abort keeps its result.',

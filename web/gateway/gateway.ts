@@ -182,7 +182,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     titles: createRunTitles({ ...parts, settings, fault }),
     onRefusedField: (model, field) =>
       log.write('info', 'providers', `${model} does not accept ${field}, which was left out`, { model, field }),
-    maxSteps: () => config.settings.chat.maxSteps,
+    limits: () => ({ maxSteps: config.settings.chat.maxSteps, maxMinutes: config.settings.chat.maxMinutes }),
   };
   const runs = new Runs(runDeps);
 

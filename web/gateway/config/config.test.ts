@@ -138,6 +138,7 @@ describe('config', () => {
     const { client } = await gw.client();
     const defaults: Record<string, unknown> = {
       'chat.maxSteps': 50,
+      'chat.maxMinutes': 120,
       'chat.smallModel': 'auto',
       'chat.fallbacks': [],
       'chat.timeZone': null,

@@ -16,7 +16,7 @@ import { dailySummariesSettings } from '../knowledge/memory/summary/daily-summar
 import { embeddingSettings } from '../knowledge/memory/vectors/embedding-settings.ts';
 import { compactionSettings, summarySettings } from './sections/compaction-settings.ts';
 import { recallSettings } from '../knowledge/recall/recall-settings.ts';
-import { MAX_STEPS } from './sections/max-steps.ts';
+import { MAX_MINUTES, MAX_STEPS } from './sections/run-limits.ts';
 import { smallModelSetting } from './sections/small-model-setting.ts';
 
 const provider = z
@@ -67,6 +67,8 @@ export const settingsSchema = z.looseObject({
       timeZone: z.string().max(100).refine(isTimeZone, 'must be an IANA time zone, such as Europe/Berlin').optional(),
       /** Maximum number of model calls per reply, with tool calls between them; the last one has to answer. */
       maxSteps: z.number().int().min(1).max(1000).default(MAX_STEPS),
+      /** Minutes after which the next model call of a reply has to answer. */
+      maxMinutes: z.number().int().min(1).max(10_080).default(MAX_MINUTES),
     })
     .prefault({}),
   models: z

@@ -413,6 +413,7 @@ describe('the docs', () => {
       'chat.fallbacks',
       'chat.systemPrompt',
       'chat.maxSteps',
+      'chat.maxMinutes',
       'chat.smallModel',
       'chat.titles',
       'chat.timeZone',

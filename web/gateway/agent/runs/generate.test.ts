@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { FakeClock } from '../../../../tests/support/fake-clock.ts';
+import { toPlainText } from '../../providers/content-parts.ts';
 import { type ModelEvent, type ModelRequest, type Provider, ProviderError } from '../../providers/provider.ts';
 import { type Generation, type GenerationEvent, generate } from './generate.ts';
 
@@ -196,6 +197,70 @@ verifies(
 verifies('chat/steps', 'a model that says nothing in the last one either is an error that says why', async () => {
   const { ended } = started(says([call('1'), end], [call('2'), end]), async () => 'R', { maxSteps: 2 });
   await expect(ended).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('2 steps') as string });
+});
+
+/** Calls the tool with each name in its own step; the model answers when it is out of names, or told to. */
+async function callByNames(names: string[], getResult: (name: string, count: number) => unknown) {
+  const provider = says(...names.map((name, index) => [call(String(index), { name }), end]));
+  const ran: string[] = [];
+  const { ended, events } = started(provider, async ({ args }) => getResult(ran.at(ran.push(String(args['name'])) - 1) ?? '', ran.length));
+  const error = await ended.then(
+    () => undefined,
+    (thrown: unknown) => thrown as RpcError,
+  );
+  const last = provider.asked.at(-1);
+  const notice = (last?.tools ?? []).length === 0 ? toPlainText(last?.messages.at(-1)?.content ?? '') : '';
+  return { ran: ran.join(''), notice, error, text: events.flatMap((event) => (event.type === 'text' ? [event.text] : [])).join('') };
+}
+
+verifies('chat/run-limits', 'the same calls with the same results, three times in a row, are the last; alone or in a cycle', async () => {
+  const echo = (name: string): string => name;
+  const alone = await callByNames([...'abbbbb'], echo);
+  expect(alone.ran).toBe('abbb');
+  expect(alone.notice).toContain('same results 3 times in a row. Answer now, without tools');
+  // A model that calls again in its last step has not answered.
+  expect(alone.error).toMatchObject({
+    code: 'INTERNAL_ERROR',
+    message: expect.stringContaining('made the same tool calls 3 times') as string,
+  });
+  expect((await callByNames([...'xababababab'], echo)).ran).toBe('xababab');
+  expect((await callByNames([...'abcabcabcabc'], echo)).ran).toBe('abcabcabc');
+  const answered = await callByNames([...'bbb'], echo);
+  expect(answered).toMatchObject({ ran: 'bbb', text: 'ok', error: undefined });
+  const failing = await callByNames([...'bbbb'], () => {
+    throw new Error('No such file');
+  });
+  expect(failing.ran).toBe('bbb');
+});
+
+verifies('chat/run-limits', 'what changes between the calls, or is another call, is no loop', async () => {
+  for (const [names, getResult] of [
+    ['bbbbbb', (_name: string, count: number) => `line ${count}`],
+    ['bbabbabba'.slice(0, 8), (name: string) => name],
+    ['bcbdbebfbg', (name: string) => name],
+  ] as const)
+    expect(await callByNames([...names], getResult)).toMatchObject({ ran: names, text: 'ok', notice: '', error: undefined });
+});
+
+verifies('chat/run-limits', 'after its minutes the next step is the last', async () => {
+  const provider = says([call('1'), end]);
+  const result = Promise.withResolvers<string>();
+  const begun = Promise.withResolvers<void>();
+  const { clock, ended, events } = started(
+    provider,
+    () => {
+      begun.resolve();
+      return result.promise;
+    },
+    { maxMinutes: 2 },
+  );
+  await begun.promise;
+  clock.advance(120_000);
+  result.resolve('late');
+  await ended;
+  expect(provider.asked.map(({ tools }) => tools?.length ?? 0)).toEqual([1, 0]);
+  expect(toPlainText(provider.asked[1]?.messages.at(-1)?.content ?? '')).toContain('late\n\n[This turn has taken all of its 2 minutes.');
+  expect(events.at(-1)).toMatchObject({ type: 'end' });
 });
 
 verifies('chat/unreadable-arguments', 'they are a result for the model, beside those of the other calls; the tool is not run', async () => {

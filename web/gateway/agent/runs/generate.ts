@@ -20,16 +20,16 @@ import type { ContextOverflow } from '../../providers/context-overflow.ts';
 import type { Picture } from '../tools/tool-registry.ts';
 import { type RoutedCall, TOOL_CALL, toOriginalCall } from '../../storage/records/routed-call.ts';
 import type { SelectedModel, Models } from './run-types.ts';
-import { addText, inlineContext } from './run-context.ts';
-import { MAX_STEPS } from '../../config/sections/max-steps.ts';
+import { inlineContext } from './run-context.ts';
 import { ModelChain } from './model-chain.ts';
+import { type Limits, RunLimits, toFinalStepMessages } from './run-limits.ts';
 import { type RequestedCall, withUniqueIds, type CallResult, runCalls, toRoutedCall } from './tool-calls.ts';
 
 /** Time-out for a silent provider, in milliseconds. */
 const SILENCE_TIMEOUT_MS = 60_000;
 const MAX_REPLY_CHARS = 16 * 1024 * 1024;
 
-export interface Generation {
+export interface Generation extends Limits {
   /** Model and provider to call. */
   chosen: SelectedModel;
   /** Keys of the fallback models, in order. Each is used if the previous one fails before it has shown anything. */
@@ -61,8 +61,6 @@ export interface Generation {
   signal: AbortSignal;
   clock: Clock;
   silenceMs?: number;
-  /** Maximum number of provider calls; the last one offers no tools. */
-  maxSteps?: number;
   /** Called when a step's tools have ended: returns true to end without calling the model again. */
   shouldEnd?: () => boolean;
   /** Scales the waits between attempts; default: `Math.random`. */
@@ -103,7 +101,7 @@ export type GenerationEvent =
     };
 
 /**
- * The agent loop: provider call, tool calls (in parallel if the model requests it), results, until done or the step limit. A call that
+ * The agent loop: provider call, tool calls (in parallel if the model requests it), results, until done or a limit of the run. A call that
  * fails before its first event is retried; one that has shown nothing falls back to the next model. Throws the signal's reason, or an
  * `RpcError` that explains the provider's failure.
  */
@@ -111,7 +109,7 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   const messages = [...run.messages];
   /** Number of messages from the request; messages of later steps follow. */
   let requestCount = messages.length;
-  const { maxSteps = MAX_STEPS } = run;
+  const limits = new RunLimits(run, run.clock.now());
   const chain = new ModelChain(run.chosen, run.fallbacks, run.models);
   const shares = run.shares ?? [];
   let reasoningTokens: number | undefined;
@@ -155,9 +153,9 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   };
   const total = (): Usage => shares.map((share) => share.usage).reduce(sumUsage);
   for (let step = 1; ; step++) {
-    const last = step >= maxSteps;
+    const last = limits.getReason(step, run.clock.now());
     const stepInput = last
-      ? { messages: toFinalStepMessages(messages, step), tools: [], spent: run.tools }
+      ? { messages: toFinalStepMessages(messages, last), tools: [], spent: run.tools }
       : { messages, tools: run.tools, spent: [] };
     const answer = yield* runStep({ ...run, ...stepInput }, chain, { count, toVisibleMessages: visibleTo, shorten });
     const { text, kept, reason } = answer;
@@ -167,8 +165,7 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
     const calls = requestedCalls.map(({ call }) => call);
     yield { type: 'step', text, calls, ...(kept ? { kept } : {}) };
     if (calls.length === 0) {
-      if (last && text === '')
-        throw new RpcError('INTERNAL_ERROR', `The model did not reply within ${step} steps. To allow more, raise chat.maxSteps.`);
+      if (last && text === '') throw new RpcError('INTERNAL_ERROR', last.error);
       yield { type: 'end', usage: total(), contextTokens, reasoningTokens, reason };
       return;
     }
@@ -189,15 +186,18 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
       yield { type: 'end', usage: total(), contextTokens, reasoningTokens, reason: 'stop' };
       return;
     }
-    for (const { id } of calls) {
-      const done = results.get(id);
-      if (!done) continue;
-      const { call, result, pictures } = done;
+    const done = calls.flatMap(({ id }) => results.get(id) ?? []);
+    const contents = done.map(({ result, pictures }) => toResultContent(result, pictures));
+    limits.addStep(
+      done.map(({ call }) => call),
+      contents,
+    );
+    for (const [index, { call, pictures }] of done.entries()) {
       const message: ModelMessage = {
         role: 'tool',
         toolCallId: call.id,
         name: toOriginalCall(call).tool,
-        content: toResultContent(result, pictures),
+        content: contents[index] ?? '',
       };
       if (pictures.length > 0) withPictures.add(message);
       messages.push(message);
@@ -212,13 +212,6 @@ const hasImages = ({ role, content }: ModelMessage): boolean => role === 'tool' 
 export function toResultContent(result: unknown, pictures: readonly Picture[]): ModelMessage['content'] {
   const text = typeof result === 'string' ? result : JSON.stringify(result);
   return pictures.length === 0 ? text : [{ type: 'text', text }, ...pictures.map((picture) => ({ type: 'image' as const, ...picture }))];
-}
-
-/** The messages for the last step. The notice is in the last message, because the start of a prompt should not change. */
-function toFinalStepMessages(messages: readonly ModelMessage[], steps: number): ModelMessage[] {
-  const notice = `[This turn has taken all of its ${steps} steps. Answer now, without tools: what was done, and what is left to do.]`;
-  const last = messages.at(-1);
-  return last ? [...messages.slice(0, -1), addText(last, notice, 'after')] : [];
 }
 
 interface StepOutput {

@@ -88,7 +88,7 @@ export class HttpAgents {
     if (request.messages.some(({ content }) => toPlainText(getTextParts(content)).includes('\0')))
       throw new UnsupportedOptionError('messages', 'must not contain NUL characters.');
     if (request.sessionId !== undefined) return yield* this.#inSession({ ...request, sessionId: request.sessionId });
-    const { clock, tools, models, timeZone, silenceMs, maxSteps, vault, onRefusedField } = this.#deps;
+    const { clock, tools, models, timeZone, silenceMs, limits, vault, onRefusedField } = this.#deps;
     const agent = this.#deps.agent(request.agentId);
     const chosen = await models.resolve(agent.model);
     const offered = await getOfferedTools(request.principal, tools, agent, chosen);
@@ -129,7 +129,7 @@ export class HttpAgents {
       ...(onRefusedField ? { onRefusedField } : {}),
       exact: isExact(request),
       ...(silenceMs ? { silenceMs: silenceMs() } : {}),
-      ...(maxSteps ? { maxSteps: maxSteps() } : {}),
+      ...limits?.(),
       signal: request.signal,
       clock,
       shouldEnd: () => caller.calls.length > 0,

@@ -17,6 +17,7 @@ import type { Branch, MessageRecord, SessionRecord } from '../../storage/chat-re
 import type { ParameterLayer } from './run-parameters.ts';
 import type { RemoteRuns } from './remote-runs.ts';
 import type { GenerationEvent } from './generate.ts';
+import type { Limits } from './run-limits.ts';
 
 /** The tools that runs may use. */
 interface RunTools {
@@ -197,8 +198,8 @@ export interface RunsDeps {
   onRefusedField?: (key: string, field: string) => void;
   /** Time-out, in milliseconds, after which a silent provider ends the run. */
   silenceMs?: () => number;
-  /** Maximum number of provider calls in one run. */
-  maxSteps?: () => number;
+  /** When a run has to end. */
+  limits?: () => Limits;
 }
 
 type OutputPiece = Extract<GenerationEvent, { type: 'text' | 'refusal' | 'reasoning' }>;

@@ -197,7 +197,7 @@ export class Run {
   }
 
   async #generate(position: RunPosition): Promise<Usage> {
-    const { vault, clock, tools, timeZone, silenceMs, maxSteps, lifecycleHooks, events } = this.#deps;
+    const { vault, clock, tools, timeZone, silenceMs, limits, lifecycleHooks, events } = this.#deps;
     const { user } = position;
     // On resend, the session's head is still the earlier reply: the branch is what precedes the answered message.
     const [earlierMessages, waiting, { generate, toResultContent }] = await Promise.all([
@@ -260,7 +260,7 @@ export class Run {
         ownOptions: toGenerationOptions(parameters),
         ...(this.#deps.onRefusedField ? { onRefusedField: this.#deps.onRefusedField } : {}),
         ...(silenceMs ? { silenceMs: silenceMs() } : {}),
-        ...(maxSteps ? { maxSteps: maxSteps() } : {}),
+        ...limits?.(),
         shouldEnd: () => {
           this.#output.isRunningTools = false;
           return this.#deps.hasSteering();
