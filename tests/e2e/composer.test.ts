@@ -4,7 +4,7 @@ import { verifies } from '../requirements.ts';
 import { startUpstream, UPSTREAM_TEXT, type Upstream } from '../test-upstream.ts';
 import { findLowContrast, findOverflow, waitForNoProblems } from './accessibility.ts';
 import { runAxe } from './axe.ts';
-import { LINKED_STATUS, waitForConnection } from './connection-status.ts';
+import { LINKED_STATUS, openLinkedPage, waitForConnection } from './connection-status.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { addProvider, connectOutside } from './outside-client.ts';
 import { takeScreenshots } from './take-screenshots.ts';
@@ -26,10 +26,13 @@ describe('the message field and the title', () => {
   let upstream: Upstream;
   beforeAll(async () => {
     upstream = await startUpstream({ models: ['normal'] });
+    // The page's gateway takes over: its vault is the one to fill.
+    const page = await openLinkedPage(at.browser, at.perch);
     using outside = await connectOutside(at.perch);
     await addProvider(outside.client, upstream.url);
     await outside.client.call('config.set', { key: 'chat.model', value: 'local/normal' });
     await outside.client.call('memory.add', { text: 'The kayak is in the attic' });
+    await page.close();
   });
   afterAll(() => upstream?.close());
 
