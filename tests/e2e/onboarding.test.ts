@@ -68,7 +68,7 @@ describe('the first steps', () => {
     await key.fill('sk-wrong');
     await connect.click();
     await page.getByText('Saved, but not connected').waitFor();
-    // It is saved as a draft: at the next visit, the same provider is changed.
+    // A provider that fails its test is saved as a draft. The next visit edits the same provider.
     await page.reload();
     await waitForConnection(page, LINKED_STATUS);
     await tile.click();

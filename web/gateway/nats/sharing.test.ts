@@ -104,7 +104,7 @@ describe.runIf(hasNats)('browsers without a bridge on a real NATS server', () =>
     await a.vault.sessions.add(newSession(), []);
     await waitUntilSame([a, b], hasSession(TEST_VAULT_KEY));
     await a.waitUntilSynced();
-    // What was sent is stored up to a second later; a host that ends before sends it again.
+    // The position of sent messages is stored up to a second later. A host that ends earlier sends them again.
     await waitFor(async () => (await a.vault.sync.readPendingKeys()).length === 0, 'its position to be stored');
     await a.disconnect();
     await a.vault.sessions.update(TEST_VAULT_KEY, { title: 'alone' });

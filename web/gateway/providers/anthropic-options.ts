@@ -54,7 +54,7 @@ export function toOutputLimit(request: ModelRequest, limit: number): number {
 export function omitConflicting(modelRequest: ModelRequest): ModelRequest {
   const request = withoutOwnFormatIfTools(modelRequest);
   if (!isThinking(toThinkingFields(request, Infinity).thinking)) return request;
-  // What a caller asks for takes precedence over thinking from settings.
+  // Options of the caller take precedence over thinking from settings.
   if (isOwnOption(request, 'reasoningEffort') && requiresNoThinking(request)) return { ...request, reasoningEffort: undefined };
   const conflicting = (['temperature', 'topP', 'responseFormat'] as const).filter((option) => isOwnOption(request, option));
   return { ...request, ...Object.fromEntries(conflicting.map((option) => [option, undefined])) };

@@ -14,9 +14,9 @@ type JsonObject = Record<string, unknown>;
 const BUDGET_MODELS = /^gemini-2/;
 /** Same values as Google's own mapping of efforts. */
 const THINKING_BUDGETS: Partial<Record<ReasoningEffort, number>> = { none: 0, minimal: 1024, low: 1024, medium: 8192, high: 24_576 };
-/** Models that cannot turn off thinking, and their least budget in tokens. */
-const LEAST_BUDGET_MODELS = /^gemini-2\.5-pro/;
-const LEAST_BUDGET = 128;
+/** Models that cannot turn off thinking, and their minimum budget in tokens. */
+const MIN_THINKING_BUDGET_MODELS = /^gemini-2\.5-pro/;
+const MIN_THINKING_BUDGET = 128;
 
 /** Generation options as the API's `generationConfig`. Throws `UnsupportedOptionError`. */
 export function toGenerationConfig(modelRequest: ModelRequest): JsonObject {
@@ -77,7 +77,7 @@ function toNearestThinkingConfig(id: string, requested: ReasoningEffort): JsonOb
   if (findModel('google', id)?.thinking === false) return undefined;
   const effort = requested === 'max' || requested === 'xhigh' ? 'high' : requested;
   if (BUDGET_MODELS.test(id)) {
-    const budget = effort === 'none' && LEAST_BUDGET_MODELS.test(id) ? LEAST_BUDGET : THINKING_BUDGETS[effort];
+    const budget = effort === 'none' && MIN_THINKING_BUDGET_MODELS.test(id) ? MIN_THINKING_BUDGET : THINKING_BUDGETS[effort];
     return { thinkingBudget: budget, includeThoughts: effort !== 'none' };
   }
   if (effort !== 'none') return { thinkingLevel: effort, includeThoughts: true };

@@ -20,7 +20,7 @@ interface RunOutputOptions {
   emit: (event: AnyEvent) => void;
 }
 
-/** What a run has produced so far: text, steps, files, and the usage of its models. */
+/** Output of a run so far: text, steps, files, and the usage of its models. */
 export class RunOutput {
   /** Key of the answering model: the chosen one, or the fallback that has taken over. */
   model = '';

@@ -67,7 +67,7 @@ verifies('providers/thinking', 'the agent’s own parameters apply to what a pro
   const own = { reasoning_effort: 'low', top_p: 0.9, temperature: 1, response_format: { type: 'text' } };
   await (await ask('/v1/chat/completions', { model: 'perch/main', messages, ...own })).text();
   expect(bodies().at(-1)).toMatchObject({ reasoning_effort: 'low', top_p: 0.9, temperature: 1, stop: ['END'] });
-  // What another model lacks, or does not accept with what the program asks for, is left out.
+  // An inherited parameter is left out if the model lacks it, or if it conflicts with the request.
   await client.call('config.patch', {
     patch: { agents: { main: { model: 'claude/claude-haiku-4-5', seed: 4, thinking: 'low', json: null } } },
   });
