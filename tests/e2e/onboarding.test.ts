@@ -56,6 +56,7 @@ describe('the first steps', () => {
     const key = page.getByLabel('Paste your OpenAI API key');
     const connect = page.getByRole('button', { name: 'Connect', exact: true });
     await tile.click();
+    await key.waitFor();
     expect(await describeFocus(page)).toBe('Paste your OpenAI API key');
     await page.getByRole('button', { name: 'Use another address' }).click();
     await page.getByLabel('Server address').fill(upstream.url);
