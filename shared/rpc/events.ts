@@ -35,6 +35,8 @@ export const events = {
   'drawings.changed': z.object({ drawingId: z.string(), deleted: z.boolean().optional() }),
   /** Other clients changed a drawing that this connection has open. With `reopen`, the changes are too large for an event: call `drawings.open` again. */
   'drawing.changed': z.object({ drawingId: z.string(), changes: z.array(changeSchema), reopen: z.boolean().optional() }),
+  /** An item was moved to the trash, restored, or deleted permanently. */
+  'trash.changed': z.object({}),
   /** Another client is drawing a shape on a drawing that this connection has open; null when it is finished or cancelled. `from` identifies the client. */
   'drawing.draft': z.object({ drawingId: z.string(), from: z.string(), shape: shapeSchema.nullable() }),
   /** Pages or claims of a wiki were written or removed. `pages` has their paths and `claims` their IDs; each is null if there are many. */

@@ -26,6 +26,8 @@ const KEY_FIELDS: Readonly<Record<Exclude<SyncStore, 'sessions' | 'heads'>, stri
   drawingChanges: 'key',
   contentLabels: 'id',
   fileVersions: 'id',
+  trash: 'id',
+  trashRecords: 'key',
   files: 'key',
   conflicts: 'id',
 };
@@ -80,6 +82,8 @@ const REQUIRED_FIELDS: Partial<Record<SyncStore, Readonly<Record<string, Validat
       isText(value) || arrayWith((part) => isObject(part) && isText(part['type']) && optional(isNumber)(part['length']))(value),
   },
   runs: { sessionKey: isSessionKey },
+  trash: { kind: isText, deletedAt: isNumber },
+  trashRecords: { store: isText, record: isObject, blobs: optional(arrayWith(isText)) },
 };
 
 /** Far more than any record has; a browser that copies a value goes down it on its stack. */

@@ -39,6 +39,10 @@ export const SYNC_STORES = {
   contentLabels: { conflicts: false },
   /** Earlier versions of files that tools replaced or removed. */
   fileVersions: { conflicts: false },
+  /** Deleted items that can be restored. */
+  trash: { conflicts: false },
+  /** Records that were moved to the trash with an item. */
+  trashRecords: { conflicts: false },
   /** Files of workspaces. Those of lines are merged by the host that serves (decision 0048). */
   files: { conflicts: true },
   conflicts: { conflicts: false },

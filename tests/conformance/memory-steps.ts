@@ -37,4 +37,7 @@ export const MEMORY_STEPS: readonly Step[] = [
   createStep('memory.recalled', { agentId }, 'NOT_FOUND'),
   createStep('memory.forget', (results) => ({ id: changedId(results) })),
   createStep('memory.forget', { id: 'none' }, 'NOT_FOUND'),
+  createStep('memory.add', { text: 'Likes herons' }),
+  createStep('memory.delete', (results) => ({ id: results['memory.add']?.memory.id ?? 'none' })),
+  createStep('memory.delete', { id: 'none' }, 'NOT_FOUND'),
 ];

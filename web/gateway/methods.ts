@@ -41,6 +41,7 @@ const LAZY_METHODS = [
   lazyMethods('skills', async () => (await import('./agent/skills/skill-methods.ts')).skillMethods),
   lazyMethods('system', async () => (await import('./agent/system-events/system-methods.ts')).systemMethods),
   lazyMethods('tools', async () => (await import('./agent/tools/tool-methods.ts')).toolMethods),
+  lazyMethods('trash', async () => (await import('./agent/trash/trash-methods.ts')).trashMethods),
   lazyMethods('tts', async () => (await import('./audio/tts-methods.ts')).ttsMethods),
   lazyMethods('usage', async () => (await import('./providers/usage-methods.ts')).usageMethods),
   lazyMethods('web', async () => (await import('./agent/tools/web-methods.ts')).webMethods),

@@ -7,6 +7,7 @@ import { incognitoModule } from './agent/incognito/incognito-module.ts';
 import { dreamerModule } from './agent/knowledge/dreamer/dreamer-module.ts';
 import { dailySummariesModule, longTermMemoriesModule, memoriesModule } from './agent/knowledge/memory/memory-module.ts';
 import { replyRecallModule } from './agent/knowledge/recall/reply-recall-module.ts';
+import { trashModule } from './agent/trash/trash-module.ts';
 import { wikisModule } from './agent/knowledge/wiki/wikis-module.ts';
 import { mcpModule } from './agent/mcp/mcp-module.ts';
 import { titlesModule } from './agent/small-work/titles-module.ts';
@@ -35,6 +36,7 @@ export const MODULES = [
   compactorModule,
   titlesModule,
   wikisModule,
+  trashModule,
   dreamerModule,
   guideModule,
   incognitoModule,

@@ -91,9 +91,13 @@ export const drawingContracts = {
   }),
   'drawings.delete': defineMethod({
     params: z.strictObject({ drawingId }),
-    result: z.object({ deleted: z.literal(true) }),
-    emits: ['drawings.changed'],
-    docs: 'Deletes a drawing and its history. Clients that have it open receive `drawings.changed`.',
+    result: z.object({
+      deleted: z.literal(true),
+      /** ID for `trash.restore`; missing if storage is full and nothing could be kept. */
+      trashId: z.string().optional(),
+    }),
+    emits: ['drawings.changed', 'trash.changed'],
+    docs: 'Moves a drawing and its history to the trash. Clients that have it open receive `drawings.changed`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),

@@ -30,6 +30,7 @@ import { statusContracts } from './status-contracts.ts';
 import { syncContracts } from './sync-contracts.ts';
 import { systemContracts } from './system-contracts.ts';
 import { toolContracts } from './tool-contracts.ts';
+import { trashContracts } from './trash-contracts.ts';
 import { ttsContracts } from './tts-contracts.ts';
 import { usageContracts } from './usage-contracts.ts';
 import { webContracts } from './web-contracts.ts';
@@ -58,6 +59,7 @@ export const contracts = {
   ...desktopContracts,
   ...channelContracts,
   ...workspaceContracts,
+  ...trashContracts,
   ...wikiContracts,
   ...planContracts,
   ...drawingContracts,

@@ -135,6 +135,19 @@ export const memoryContracts = {
     fails: ['NOT_FOUND', 'ALREADY_EXISTS'],
     policy: { scope: 'write' },
   }),
+  'memory.delete': defineMethod({
+    params: z.strictObject({ ...agentParams, id }),
+    result: z.object({
+      deleted: z.literal(true),
+      memory: memoryEntry,
+      /** ID for `trash.restore`. */
+      trashId: z.string(),
+    }),
+    emits: ['memory.changed', 'trash.changed'],
+    docs: 'Moves a memory to the trash.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'write' },
+  }),
   'memory.forget': defineMethod({
     params: z.strictObject({ ...agentParams, id }),
     result: z.object({
@@ -143,7 +156,7 @@ export const memoryContracts = {
       outside: z.array(z.string()).optional(),
     }),
     emits: ['memory.changed'],
-    docs: 'Deletes a memory and returns it, so that it can be restored.',
+    docs: 'Deletes a memory permanently and returns it. `memory.delete` moves it to the trash.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),

@@ -74,15 +74,25 @@ export const sessionContracts = {
   }),
   'sessions.delete': defineMethod({
     params: z.strictObject({ path: sessionPath }),
-    result: z.object({ deleted: z.boolean() }),
-    docs: 'Deletes a session and its messages. A run in progress is aborted first.',
+    result: z.object({
+      deleted: z.boolean(),
+      /** ID for `trash.restore`; missing if storage is full and nothing could be kept. */
+      trashId: z.string().optional(),
+    }),
+    emits: ['trash.changed'],
+    docs: 'Moves a session and its messages to the trash. A run in progress is aborted first.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
   'sessions.reset': defineMethod({
     params: z.strictObject({ path: sessionPath }),
-    result: z.object({ reset: z.boolean() }),
-    docs: 'Deletes the messages of a session and keeps the session itself.',
+    result: z.object({
+      reset: z.boolean(),
+      /** ID for `trash.restore`; missing if storage is full and nothing could be kept. */
+      trashId: z.string().optional(),
+    }),
+    emits: ['trash.changed'],
+    docs: 'Moves the messages of a session to the trash and keeps the session itself.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),

@@ -63,9 +63,14 @@ export const wikiContracts = {
   }),
   'wiki.removePage': defineMethod({
     params: z.strictObject({ ...agentParams, path, version: z.string().max(64).optional() }),
-    result: z.object({ removed: z.literal(true), page: wikiPage }),
-    emits: changeEvents,
-    docs: 'Removes a page and returns its last state, which `wiki.savePage` can restore. Its claims are kept and reported as orphaned.',
+    result: z.object({
+      removed: z.literal(true),
+      page: wikiPage,
+      /** ID for `trash.restore`. */
+      trashId: z.string(),
+    }),
+    emits: [...changeEvents, 'trash.changed'],
+    docs: 'Moves a page to the trash and returns its last state. Its claims are kept and reported as orphaned.',
     fails: ['NOT_FOUND', 'ABORTED'],
     policy: { scope: 'write' },
   }),

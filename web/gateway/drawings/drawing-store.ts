@@ -9,12 +9,14 @@ import type { Caller } from '../system/caller.ts';
 import type { EventBus } from '../system/event-bus.ts';
 import type { RemoteChange, RecordWrite, Vault } from '../storage/vault-interface.ts';
 import type { DrawingChange, DrawingRecord } from '../storage/records/drawing-record.ts';
+import type { TrashedDrawing } from '../storage/records/trash-item.ts';
+import { StorageFullError } from '../storage/vault-errors.ts';
 import { Drafts } from './drafts.ts';
 import { toDrawingKey } from './drawing-key.ts';
 import { type ChangeName, LiveChanges } from './live-changes.ts';
 
 export interface DrawingStoreDeps {
-  vault: Pick<Vault, 'collection' | 'writeAll' | 'origin'>;
+  vault: Pick<Vault, 'collection' | 'writeAll' | 'trash' | 'origin'>;
   hub: EventBus;
   clock: Clock;
   fault(error: unknown): unknown;
@@ -129,15 +131,34 @@ export class DrawingStore {
     return this.#toEntry(record);
   }
 
-  /** Deletes a drawing with all its changes. Throws `NOT_FOUND`. */
-  async remove(id: string): Promise<void> {
+  /**
+   * Moves a drawing with all its changes to the trash as `item`. Without one, or if storage is full, deletes it permanently and resolves with
+   * false. Throws `NOT_FOUND`.
+   */
+  async remove(id: string, item?: Pick<TrashedDrawing, 'id' | 'deletedAt' | 'outside'>): Promise<boolean> {
+    const { vault } = this.#deps;
     return this.#enqueue(id, async () => {
       await this.#get(id);
       this.#loaded.delete(id);
-      const keys = await this.#changes.keys(`${id}/`);
-      await this.#deps.vault.writeAll([{ store: 'drawings', key: id }, ...keys.map((key) => ({ store: 'drawingChanges' as const, key }))]);
+      const isMoved =
+        item !== undefined &&
+        (await vault.trash.moveDrawing(id, item).catch((error: unknown) => {
+          if (error instanceof StorageFullError) return false;
+          throw error;
+        }));
+      if (!isMoved) {
+        const keys = await this.#changes.keys(`${id}/`);
+        await vault.writeAll([{ store: 'drawings', key: id }, ...keys.map((key) => ({ store: 'drawingChanges' as const, key }))]);
+      }
       this.#emitListChange(id, true);
+      return isMoved;
     });
+  }
+
+  /** Restores a drawing from the trash. */
+  async restore(item: TrashedDrawing): Promise<void> {
+    await this.#enqueue(item.drawing.id, () => this.#deps.vault.trash.restoreDrawing(item));
+    this.#emitListChange(item.drawing.id);
   }
 
   /** Shows others the shape that the caller is drawing; null ends that. Throws `INVALID_PARAMS`. */
@@ -259,6 +280,8 @@ export class DrawingStore {
   async #handleRemoteRemoval(id: string): Promise<void> {
     await this.#enqueue(id, async () => {
       this.#loaded.delete(id);
+      // Restored in the meantime.
+      if (await this.#records.get(id)) return;
       const keys = await this.#changes.keys(`${id}/`);
       await this.#deps.vault.writeAll(keys.map((key) => ({ store: 'drawingChanges', key })));
       this.#emitListChange(id, true);

@@ -44,11 +44,15 @@ export class BlobStore {
 const getParts = (messages: readonly StoredMessage[]): StoredPart[] =>
   messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
 
-/** Deletes attachments that no message refers to any more. */
+/** Deletes attachments that no message refers to any more, nor one in the trash. */
 export async function deleteUnusedBlobs(tx: WriteTransaction, hashes: readonly string[]): Promise<void> {
   await Promise.all(
     [...new Set(hashes)].map(async (hash) => {
-      if ((await tx.objectStore('messages').index('blobs').getKey(hash)) === undefined) await tx.objectStore('blobs').delete(hash);
+      const references = await Promise.all([
+        tx.objectStore('messages').index('blobs').getKey(hash),
+        tx.objectStore('trashRecords').index('blobs').getKey(hash),
+      ]);
+      if (references.every((key) => key === undefined)) await tx.objectStore('blobs').delete(hash);
     }),
   );
 }

@@ -1,4 +1,5 @@
 import type { Collection, Collections, RecordWrite } from './vault-interface.ts';
+import { getDrawingStage } from './trash-store.ts';
 import type { VaultSchema } from './vault-schema.ts';
 import type { Transactions, VaultWrite } from './transactions.ts';
 
@@ -33,7 +34,7 @@ const RECORD_STAGES: { [Name in keyof Collections]?: (record: Collections[Name] 
   apiKeys: (record) => (record === undefined ? 1 : 0),
   // The previous holder of the channel may still write, under an earlier lease.
   channelStates: (record) => record?.fence ?? 0,
-  drawings: (record) => (record === undefined ? 1 : 0),
+  drawings: (record) => (record === undefined ? 1 : getDrawingStage(record)),
 };
 
 /** Writes records of several stores in one transaction. */

@@ -62,6 +62,10 @@ export const migrations: readonly VaultMigration[] = [
   (db) => {
     for (const name of ['conversations', 'apiFiles'] as const) db.createObjectStore(name, { keyPath: 'id' });
   },
+  (db) => {
+    db.createObjectStore('trash', { keyPath: 'id' });
+    db.createObjectStore('trashRecords', { keyPath: 'key' }).createIndex('blobs', 'blobs', { multiEntry: true });
+  },
 ];
 
 /** Splits the single document into a row for each key. */

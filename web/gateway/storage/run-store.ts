@@ -11,7 +11,7 @@ import type { Transactions, VaultWrite } from './transactions.ts';
 import { deleteRunProgress, getStepsRange, joinResults } from './run-progress.ts';
 import { withdrawRun } from './withdraw-run.ts';
 
-const CONTENT_STORES: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'runSteps', 'blobs'];
+const CONTENT_STORES: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'runSteps', 'blobs', 'trashRecords'];
 /** A new run is known to no other host; taking it over requires a higher fence (shared/ports/journal-port.ts, `lease.take`). */
 const FIRST_FENCE = 1;
 

@@ -10,7 +10,7 @@ import { getSessionRange, type StoreName } from './vault-schema.ts';
 import type { Transactions, VaultWrite } from './transactions.ts';
 import { deleteRunProgress } from './run-progress.ts';
 
-const CONTENT_STORES: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'runSteps', 'blobs'];
+const CONTENT_STORES: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'runSteps', 'blobs', 'trashRecords'];
 
 /** The stored sessions. */
 export function createSessionStore(deps: {

@@ -30,6 +30,7 @@ import type {
 } from './chat-records.ts';
 import type { DrawingRecord, DrawingChange } from './records/drawing-record.ts';
 import type { McpToolRecord } from './records/mcp-tool-record.ts';
+import type { TrashStore } from './trash-store.ts';
 import type { FileChange, FileChangeResult } from './records/file-change.ts';
 
 type SessionChange = Partial<Omit<SessionRecord, 'key' | 'agentId' | 'sessionId'>>;
@@ -328,6 +329,7 @@ export interface Vault {
     /** Watches local writes and removals, not those of other hosts; returns a function that stops watching. */
     watch(listener: (change: { workspace: string; path: string; removed: boolean }) => void): () => void;
   };
+  trash: TrashStore;
   /** Records of the other kinds. */
   collection<Name extends keyof Collections>(name: Name): Collection<Collections[Name]>;
   /** Strict: writes several records, all or nothing. */

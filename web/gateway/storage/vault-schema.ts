@@ -5,6 +5,7 @@ import type { MessagePart } from '#shared/rpc/record-schemas.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
 import type { Collections, LogRecord, MemoryRecord, UsageRecord } from './vault-interface.ts';
+import type { TrashedRecord, TrashItem } from './records/trash-item.ts';
 import type { MessageRecord, RunRecord, RunStep, SessionRecord, StepResult } from './chat-records.ts';
 
 /** A secret as it is stored; `keyId` names the key that it was sealed with. */
@@ -130,6 +131,8 @@ export interface VaultSchema extends DBSchema {
   drawingChanges: { key: string; value: Collections['drawingChanges'] };
   contentLabels: { key: string; value: Collections['contentLabels'] };
   fileVersions: { key: string; value: Collections['fileVersions'] };
+  trash: { key: string; value: TrashItem };
+  trashRecords: { key: string; value: TrashedRecord; indexes: { blobs: string } };
   files: {
     key: string;
     value: FileRecord;

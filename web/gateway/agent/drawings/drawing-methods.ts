@@ -3,14 +3,16 @@ import { defineMethods } from '../../system/methods.ts';
 import type { DrawingStore } from '../../drawings/drawing-store.ts';
 import { toDrawingKey } from '../../drawings/drawing-key.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
+import type { Trash } from '../trash/trash.ts';
 import type { Lazy } from '../../system/modules.ts';
 
 interface DrawingMethodsDeps {
   drawings: Lazy<DrawingStore>;
-  labels: Pick<ContentLabels, 'add' | 'remove'>;
+  labels: Pick<ContentLabels, 'add'>;
+  trash: Lazy<Trash>;
 }
 
-export const drawingMethods = defineMethods(drawingContracts)(({ drawings, labels }: DrawingMethodsDeps) => ({
+export const drawingMethods = defineMethods(drawingContracts)(({ drawings, labels, trash }: DrawingMethodsDeps) => ({
   'drawings.list': async () => {
     const all = await (await drawings.load()).list();
     return { drawings: all, count: all.length };
@@ -30,9 +32,8 @@ export const drawingMethods = defineMethods(drawingContracts)(({ drawings, label
   },
   'drawings.rename': async ({ drawingId, title }) => (await drawings.load()).rename(drawingId, title),
   'drawings.delete': async ({ drawingId }) => {
-    await (await drawings.load()).remove(drawingId);
-    await labels.remove('drawing', drawingId);
-    return { deleted: true };
+    const trashId = await (await trash.load()).moveDrawing(drawingId);
+    return { deleted: true, ...(trashId === null ? {} : { trashId }) };
   },
   'drawings.draft': async ({ drawingId, shape }, caller) => {
     (await drawings.load()).draft(drawingId, shape, caller);

@@ -35,6 +35,8 @@ import {
 } from './session-transfer.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import { type SessionRecord, toSessionKey } from '../../storage/chat-records.ts';
+import type { Lazy } from '../../system/modules.ts';
+import type { Trash } from '../trash/trash.ts';
 import { matchesFilters } from './session-list-methods.ts';
 
 /** Maximum characters per part of an export; a longer message is a part by itself. */
@@ -47,6 +49,7 @@ interface SessionMethodsDeps extends Pick<CompactSessionDeps, 'models' | 'compac
   clock: Clock;
   agents: Agents;
   settings(): Settings;
+  trash: Lazy<Trash>;
 }
 
 export const sessionMethods = defineMethods(sessionContracts)(({
@@ -58,6 +61,7 @@ export const sessionMethods = defineMethods(sessionContracts)(({
   models,
   compactor,
   settings,
+  trash,
 }: SessionMethodsDeps) => {
   const notifyChange = (key: string, deleted = false): void => hub.emit(createSessionChangedEvent(key, deleted), key);
   const editSession = async (path: string, change: Parameters<Vault['sessions']['update']>[1]): Promise<{ session: SessionEntry }> => {
@@ -72,6 +76,13 @@ export const sessionMethods = defineMethods(sessionContracts)(({
     const session = await vault.sessions.get(key);
     if (!session) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
     return { session, messages: await vault.messages.listAll(key) };
+  };
+  /** Moves a session to the trash. Active runs must not write to it meanwhile. */
+  const moveToTrash = async (key: string, options?: { keepsSession: boolean }): Promise<{ trashId?: string }> => {
+    const loaded = await trash.load();
+    const trashId = await runs.clear(key, () => loaded.moveSession(key, options));
+    if (trashId === undefined) throw new RpcError('NOT_FOUND', `No session with path "${key}.jsonl".`);
+    return trashId === null ? {} : { trashId };
   };
   /** Creates a session from these messages, with new ids. */
   const addSession = async (record: SessionRecord, messages: readonly CopiedMessage[]): Promise<{ session: SessionEntry }> => {
@@ -118,17 +129,16 @@ export const sessionMethods = defineMethods(sessionContracts)(({
 
     'sessions.delete': async ({ path }) => {
       const key = parseSessionPath(path);
-      // Active runs must not write to a session that is being deleted.
-      if (!(await runs.clear(key, () => vault.sessions.remove(key)))) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
+      const trashId = await moveToTrash(key);
       notifyChange(key, true);
-      return { deleted: true };
+      return { deleted: true, ...trashId };
     },
 
     'sessions.reset': async ({ path }) => {
       const key = parseSessionPath(path);
-      if (!(await runs.clear(key, () => vault.sessions.clear(key)))) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
+      const trashId = await moveToTrash(key, { keepsSession: true });
       notifyChange(key);
-      return { reset: true };
+      return { reset: true, ...trashId };
     },
 
     'sessions.rename': ({ path, title }) => editSession(path, { title }),

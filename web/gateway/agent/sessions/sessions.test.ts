@@ -105,7 +105,7 @@ describe('sessions', () => {
     const { messageId } = await client.call('chat.send', { message: 'hi', sessionId: 'a' });
     await client.call('chat.send', { message: 'hi', sessionId: 'b' });
     const path = 'main/a.jsonl';
-    expect(await client.call('sessions.delete', { path })).toEqual({ deleted: true });
+    expect(await client.call('sessions.delete', { path })).toMatchObject({ deleted: true });
     expect((await client.call('sessions.list', {})).sessions.map(({ sessionId }) => sessionId)).toEqual(['b']);
     expect(await gw.vault.messages.get(messageId)).toBeUndefined();
     expect(events.findLast(({ event }) => event === 'sessions.changed')?.payload).toEqual({
@@ -158,7 +158,7 @@ describe('sessions', () => {
       await client.call('sessions.rename', { path: 'main/main.jsonl', title: 'Kept' });
       const [before] = (await client.call('sessions.list', {})).sessions;
       clock.advance(1000);
-      expect(await client.call('sessions.reset', { path: 'main/main.jsonl' })).toEqual({ reset: true });
+      expect(await client.call('sessions.reset', { path: 'main/main.jsonl' })).toMatchObject({ reset: true });
       const [after] = (await client.call('sessions.list', {})).sessions;
       expect(after).toEqual({ ...before, size: 0, messageCount: 0, preview: '', updatedAt: clock.now() });
       expect(await client.call('chat.history', { sessionId: 'main' })).toEqual({ messages: [], versions: {}, cursor: null, runs: [] });

@@ -9,6 +9,8 @@ export interface DrawingRecord {
   height: number;
   background: string | null;
   createdAt: number;
+  /** How often it was restored from the trash. */
+  restored?: number;
 }
 
 /** A change of a drawing (shared/canvas). */

@@ -19,6 +19,7 @@ import { toPlainText } from '../../../storage/session-views.ts';
 import type { ContentLabels } from '../../trust/content-labels.ts';
 import type { Vault } from '../../../storage/vault-interface.ts';
 import type { RecallReply } from '../../../storage/chat-records.ts';
+import type { Trash } from '../../trash/trash.ts';
 import type { Lazy } from '../../../system/modules.ts';
 
 interface MemoryMethodsDeps extends CompletionDeps {
@@ -27,6 +28,7 @@ interface MemoryMethodsDeps extends CompletionDeps {
   memories: Lazy<AgentMemories>;
   longTermMemories: Lazy<LongTermMemories>;
   labels: ContentLabels;
+  trash: Lazy<Trash>;
   timeZone(): string;
 }
 
@@ -43,6 +45,7 @@ export const memoryMethods = defineMethods(memoryContracts)(({
   models,
   silenceMs,
   findSmallModel,
+  trash,
   timeZone,
 }: MemoryMethodsDeps) => {
   const openMemory = async (agentId: string): Promise<MemoryManager> => (await memories.load()).getManager(agentId);
@@ -92,6 +95,15 @@ export const memoryMethods = defineMethods(memoryContracts)(({
       ).updateMemory(id, { text: text === undefined ? undefined : sanitizeText(text), category });
       if (!changed) throw new RpcError('NOT_FOUND', `No memory with id "${id}".`);
       return { memory: changed };
+    },
+
+    'memory.delete': async ({ agentId, id }) => {
+      const memory = await requireMemory(agentId, id);
+      const { text, category, createdAt } = memory;
+      const outside = [...(await labels.getSources('memory', `${getWorkspaceName(agents.get(agentId))}/${id}`))];
+      const manager = await openMemory(agentId);
+      const item = { kind: 'memory', title: text, agentId, text, category, createdAt, outside } as const;
+      return { deleted: true, memory, trashId: await (await trash.load()).store(item, () => manager.forget(id)) };
     },
 
     'memory.forget': async ({ agentId, id }) => {

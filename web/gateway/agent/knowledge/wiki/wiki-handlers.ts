@@ -10,9 +10,11 @@ import { findContradictingPairs } from '../../../knowledge/wiki/contradiction/co
 import { buildGraph } from '../../../knowledge/wiki/wiki-graph.ts';
 import { type Finding, MAX_PAIRS } from '../../../knowledge/wiki/wiki-health.ts';
 import { LinkTargets } from '../../../knowledge/wiki/wiki-links.ts';
-import { getLinks } from '../../../knowledge/wiki/wiki-page.ts';
+import { computeVersion, getLinks } from '../../../knowledge/wiki/wiki-page.ts';
 import { toPagePath } from '../../../knowledge/wiki/page-path.ts';
 import { toChangeView, toClaimView, toHeadView, toPageView, toPairView } from '../../../knowledge/wiki/wiki-views.ts';
+import type { Lazy } from '../../../system/modules.ts';
+import type { Trash } from '../../trash/trash.ts';
 import { WIKI_FOLDER, type Wikis } from './wikis.ts';
 
 type MethodNames = keyof typeof wikiContracts extends `wiki.${infer Name}` ? Name : never;
@@ -33,6 +35,7 @@ const toFindings = (findings: readonly Finding[]) =>
 export const createWikiHandlers = (
   wikis: Wikis,
   labels: Pick<ContentLabels, 'add' | 'remove' | 'getSources' | 'getLinkOrigins'>,
+  trash: Lazy<Trash>,
 ): WikiHandlers => ({
   async pages({ agentId, under }) {
     const { vault } = wikis.getWiki(agentId);
@@ -81,9 +84,13 @@ export const createWikiHandlers = (
   },
 
   async removePage({ agentId, path, version }) {
-    const page = await wikis.getWiki(agentId).vault.removePage(path, { seen: version });
+    const { vault } = wikis.getWiki(agentId);
+    const page = await vault.getPage(path);
     if (!page) throw createNoPageError(path);
-    return { removed: true, page: toPageView(page) };
+    const { title, content, frontMatter } = page;
+    const item = { kind: 'page', agentId, title, path: page.path, content, ...(frontMatter === undefined ? {} : { frontMatter }) } as const;
+    const remove = () => vault.removePage(path, { seen: version ?? computeVersion(page) });
+    return { removed: true, page: toPageView(page), trashId: await (await trash.load()).store(item, remove) };
   },
 
   async search({ agentId, query, limit }) {

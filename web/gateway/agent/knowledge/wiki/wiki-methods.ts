@@ -2,17 +2,19 @@ import { wikiContracts } from '#shared/rpc/methods/wiki-contracts.ts';
 import { defineMethods } from '../../../system/methods.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { ContentLabels } from '../../trust/content-labels.ts';
+import type { Trash } from '../../trash/trash.ts';
 import type { Wikis } from './wikis.ts';
 import type { Lazy } from '../../../system/modules.ts';
 
 interface WikiMethodsDeps {
   wikis: Lazy<Wikis>;
   labels: ContentLabels;
+  trash: Lazy<Trash>;
 }
 
 /** The methods' own code is loaded with the wikis. */
-export const wikiMethods = defineMethods(wikiContracts)(({ wikis, labels }: WikiMethodsDeps) => {
-  const load = lazy(async () => (await import('./wiki-handlers.ts')).createWikiHandlers(await wikis.load(), labels));
+export const wikiMethods = defineMethods(wikiContracts)(({ wikis, labels, trash }: WikiMethodsDeps) => {
+  const load = lazy(async () => (await import('./wiki-handlers.ts')).createWikiHandlers(await wikis.load(), labels, trash));
   return {
     'wiki.pages': async (params) => (await load()).pages(params),
     'wiki.page': async (params) => (await load()).page(params),

@@ -1,0 +1,18 @@
+import { TRASH_DAYS } from '#shared/rpc/methods/trash-contracts.ts';
+import { defineModule } from '../../system/modules.ts';
+import type { TrashDeps } from './trash.ts';
+
+/** Milliseconds between searches for expired items. */
+const CHECK_MS = 3_600_000;
+
+/** The trash. It is loaded by the first deletion, and by items that have expired. */
+export const trashModule = defineModule<TrashDeps>()({
+  name: 'trash',
+  needs: ['vault', 'hub', 'clock', 'labels', 'drawings', 'memories', 'longTermMemories', 'wikis'],
+  load: async (needs) => new (await import('./trash.ts')).Trash(needs),
+  wakeOn: {
+    every: CHECK_MS,
+    if: async ({ vault, clock }) => (await vault.trash.list()).some(({ deletedAt }) => clock.now() - deletedAt >= TRASH_DAYS * 86_400_000),
+  },
+  refresh: (trash) => trash.empty({ onlyExpired: true }),
+});

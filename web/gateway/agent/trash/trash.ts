@@ -1,0 +1,179 @@
+import type { Clock } from '#shared/async/clock.ts';
+import { TRASH_DAYS, type TrashEntry } from '#shared/rpc/methods/trash-contracts.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { DrawingStore } from '../../drawings/drawing-store.ts';
+import { createSessionChangedEvent } from '../../storage/session-views.ts';
+import type { TrashedChat, TrashedDrawing, TrashedMemory, TrashedPage, TrashItem } from '../../storage/records/trash-item.ts';
+import { StorageFullError } from '../../storage/vault-errors.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import type { EventBus } from '../../system/event-bus.ts';
+import type { Lazy } from '../../system/modules.ts';
+import { labelMemory } from '../knowledge/memory/label-memory.ts';
+import type { AgentMemories } from '../knowledge/memory/agent-memories.ts';
+import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts';
+import type { Wikis } from '../knowledge/wiki/wikis.ts';
+import type { ContentLabels } from '../trust/content-labels.ts';
+
+const RETENTION_MS = TRASH_DAYS * 86_400_000;
+/** Maximum number of names tried for a page whose path is in use. */
+const MAX_NAMES = 100;
+
+export interface TrashDeps {
+  vault: Pick<Vault, 'trash' | 'sessions'>;
+  hub: Pick<EventBus, 'emit'>;
+  clock: Pick<Clock, 'now'>;
+  labels: ContentLabels;
+  drawings: Lazy<DrawingStore>;
+  memories: Lazy<AgentMemories>;
+  longTermMemories: Lazy<LongTermMemories>;
+  wikis: Lazy<Wikis>;
+}
+
+type TrashContent = Omit<TrashedPage, 'id' | 'deletedAt'> | Omit<TrashedMemory, 'id' | 'deletedAt'>;
+type RestoredItem = Pick<TrashEntry, 'kind' | 'agentId'> & { path: string };
+
+const isExpired = ({ deletedAt }: TrashItem, now: number): boolean => now - deletedAt >= RETENTION_MS;
+
+/** Deleted chats, memories, pages and drawings, until they are restored or expire. */
+export class Trash {
+  readonly #deps: TrashDeps;
+
+  constructor(deps: TrashDeps) {
+    this.#deps = deps;
+  }
+
+  async list(): Promise<TrashEntry[]> {
+    const items = (await this.#deps.vault.trash.list()).sort((a, b) => b.deletedAt - a.deletedAt);
+    return items.map((item) => ({
+      ...{ id: item.id, kind: item.kind, title: item.title, agentId: getAgent(item), deletedAt: item.deletedAt },
+      expiresAt: item.deletedAt + RETENTION_MS,
+    }));
+  }
+
+  /**
+   * Moves a session to the trash; with `keepsSession` only its messages. Resolves with the id in the trash; undefined if there is no such
+   * session. If storage is full the session is deleted at once, which frees space, and the id is null.
+   */
+  async moveSession(key: string, options?: { keepsSession: boolean }): Promise<string | null | undefined> {
+    const { vault } = this.#deps;
+    const item = this.#createItem();
+    try {
+      if (!(await vault.trash.moveSession(key, item, options))) return undefined;
+    } catch (error) {
+      if (!(error instanceof StorageFullError)) throw error;
+      return (await (options?.keepsSession ? vault.sessions.clear(key) : vault.sessions.remove(key))) ? null : undefined;
+    }
+    this.#notifyChange();
+    return item.id;
+  }
+
+  /** Moves a drawing to the trash and resolves with its id there; null if storage is full and it was deleted. Throws `NOT_FOUND`. */
+  async moveDrawing(drawingId: string): Promise<string | null> {
+    const { drawings, labels } = this.#deps;
+    const item = { ...this.#createItem(), outside: [...(await labels.getSources('drawing', drawingId))] };
+    const isKept = await (await drawings.load()).remove(drawingId, item);
+    await labels.remove('drawing', drawingId);
+    this.#notifyChange();
+    return isKept ? item.id : null;
+  }
+
+  /** Stores a page or memory, and takes it back if `remove` fails. Resolves with its id in the trash. */
+  async store(content: TrashContent, remove: () => Promise<unknown>): Promise<string> {
+    const { trash } = this.#deps.vault;
+    const item = { ...this.#createItem(), ...content };
+    await trash.add(item);
+    try {
+      await remove();
+    } catch (error) {
+      await trash.remove([item.id]);
+      throw error;
+    }
+    this.#notifyChange();
+    return item.id;
+  }
+
+  /** Throws `NOT_FOUND` if the item or its agent does not exist. */
+  async restore(id: string): Promise<RestoredItem> {
+    const item = await this.#deps.vault.trash.get(id);
+    if (!item) throw createMissingError(id);
+    const path = await this.#restoreItem(item);
+    this.#notifyChange();
+    return { kind: item.kind, agentId: getAgent(item), path };
+  }
+
+  /** Deletes an item permanently. Throws `NOT_FOUND`. */
+  async delete(id: string): Promise<void> {
+    if ((await this.#deps.vault.trash.remove([id])) === 0) throw createMissingError(id);
+    this.#notifyChange();
+  }
+
+  /** Deletes all items permanently, or those that have expired, and returns their number. */
+  async empty({ onlyExpired }: { onlyExpired: boolean } = { onlyExpired: false }): Promise<number> {
+    const { vault, clock } = this.#deps;
+    const items = (await vault.trash.list()).filter((item) => !onlyExpired || isExpired(item, clock.now()));
+    const count = await vault.trash.remove(items.map(({ id }) => id));
+    if (count > 0) this.#notifyChange();
+    return count;
+  }
+
+  #restoreItem(item: TrashItem): Promise<string> {
+    if (item.kind === 'chat') return this.#restoreChat(item);
+    if (item.kind === 'memory') return this.#restoreMemory(item);
+    if (item.kind === 'page') return this.#restorePage(item);
+    return this.#restoreDrawing(item);
+  }
+
+  async #restoreDrawing(item: TrashedDrawing): Promise<string> {
+    const { labels, drawings } = this.#deps;
+    const { id } = item.drawing;
+    await labels.add('drawing', id, item.outside);
+    await (await drawings.load()).restore(item);
+    return id;
+  }
+
+  async #restoreChat(item: TrashedChat): Promise<string> {
+    const { vault, hub } = this.#deps;
+    const { key } = await vault.trash.restoreSession(item, crypto.randomUUID());
+    hub.emit(createSessionChangedEvent(key), key);
+    return `${key}.jsonl`;
+  }
+
+  async #restoreMemory({ id, agentId, text, category, createdAt, outside }: TrashedMemory): Promise<string> {
+    const { vault, memories } = this.#deps;
+    await labelMemory(this.#deps, agentId, text, outside);
+    const manager = await (await memories.load()).getManager(agentId);
+    const memory = await manager.addMemory(text, category, createdAt);
+    await vault.trash.remove([id]);
+    return memory.id;
+  }
+
+  async #restorePage({ id, agentId, path, content, frontMatter }: TrashedPage): Promise<string> {
+    const { vault, wikis } = this.#deps;
+    const { vault: wiki, prepare } = (await wikis.load()).getWiki(agentId);
+    for (let number = 1; ; number++) {
+      const freePath = number === 1 ? path : path.replace(/(\.md)?$/, ` ${number}$1`);
+      try {
+        await wiki.savePage({ path: freePath, content, ...(frontMatter === undefined ? {} : { frontMatter }) }, { seen: null });
+      } catch (error) {
+        if (number < MAX_NAMES && error instanceof RpcError && error.code === 'ALREADY_EXISTS') continue;
+        throw error;
+      }
+      await vault.trash.remove([id]);
+      await prepare();
+      return freePath;
+    }
+  }
+
+  #createItem(): { id: string; deletedAt: number } {
+    return { id: crypto.randomUUID(), deletedAt: this.#deps.clock.now() };
+  }
+
+  #notifyChange(): void {
+    this.#deps.hub.emit({ event: 'trash.changed', payload: {} }, null);
+  }
+}
+
+const getAgent = (item: TrashItem): string | null =>
+  item.kind === 'drawing' ? null : item.kind === 'chat' ? item.session.agentId : item.agentId;
+
+const createMissingError = (id: string): RpcError => new RpcError('NOT_FOUND', `The trash has no item with id "${id}".`);
