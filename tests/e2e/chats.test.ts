@@ -151,9 +151,24 @@ describe('chats in order', () => {
     await waitFor(async () => (await getTitles(page)).join() === 'Gamma', 'the archived one');
 
     await getSelectBox(page, 'Gamma').check();
-    await page.getByRole('button', { name: 'Delete…' }).click();
-    await page.getByRole('dialog', { name: 'Delete 1 chat?' }).getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('No matching chats').waitFor();
+    // Undone, deleted again, and restored from the trash.
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await getSelectBox(page, 'Gamma').check();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('No matching chats').waitFor();
+    await page.getByRole('link', { name: 'Trash' }).click();
+    const deleted = page.getByRole('listitem', { name: 'Gamma' });
+    await deleted.getByRole('button', { name: 'Restore' }).click();
+    await page.getByText('The trash is empty').waitFor();
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.waitForURL(/\/chat\/main\//);
+    await client.call('sessions.delete', { path: /(main\/.+)$/.exec(page.url())?.[1]?.concat('.jsonl') ?? '' });
+    await page.goto(`${at.perch.url}/trash`);
+    await deleted.getByRole('button', { name: 'Delete permanently' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete permanently' }).click();
+    await page.getByText('The trash is empty').waitFor();
     expect((await client.call('sessions.list', {})).sessions.map(({ title }) => title)).toEqual(['Beta', 'Alpha']);
     client.close();
     await page.close();
@@ -301,8 +316,7 @@ describe('chats in order', () => {
       await all.check();
       await chosen.getByText('120 selected').waitFor();
       await takeScreenshots(page, 'all-chosen');
-      await chosen.getByRole('button', { name: 'Delete…' }).click();
-      await page.getByRole('dialog', { name: 'Delete 120 chats?' }).getByRole('button', { name: 'Delete', exact: true }).click();
+      await chosen.getByRole('button', { name: 'Delete', exact: true }).click();
       await page.getByText('No matching chats').waitFor();
       const { sessions } = await client.call('sessions.list', {});
       expect(sessions.filter(({ title }) => title.startsWith('Many'))).toEqual([]);

@@ -113,9 +113,11 @@ describe('the message field and the title', () => {
     expect(await page.title()).toBe('Owls of the north · Perch');
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toContain('Owls of the north');
     await title.click();
-    await page.getByRole('menuitem', { name: 'Delete…' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
     await expect.poll(() => new URL(page.url()).pathname).toBe('/');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.waitForURL(/\/chat\/main\//);
+    await page.getByRole('navigation', { name: 'Chats' }).getByRole('link', { name: 'Owls of the north' }).waitFor();
     await page.close();
   });
 });

@@ -79,10 +79,10 @@ describe('memory in the app', () => {
     await takeScreenshots(page, 'list');
 
     // Arrow keys go from row to row, to the same control.
-    await kayak.getByRole('button', { name: 'Forget' }).focus();
+    await kayak.getByRole('button', { name: 'Delete' }).focus();
     await page.keyboard.press('ArrowDown');
     expect(await rows(page, 'Memories', 'red paint').evaluate((row) => row.contains(document.activeElement))).toBe(true);
-    expect(await describeFocus(page)).toBe('Forget');
+    expect(await describeFocus(page)).toBe('Delete');
     await page.keyboard.press('Home');
 
     // In place; Esc leaves it as it was, Mod+Enter saves, and the keyboard is back on its button.
@@ -113,15 +113,15 @@ describe('memory in the app', () => {
       .waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
 
-    // Forgotten and put back, where it stands, by keyboard.
-    await kayak.getByRole('button', { name: 'Forget' }).focus();
+    // Deleted and restored, where it stands, by keyboard.
+    await kayak.getByRole('button', { name: 'Delete' }).focus();
     await page.keyboard.press('Enter');
     await kayak.getByRole('button', { name: 'Undo' }).waitFor();
     await waitFor(async () => (await describeFocus(page)) === 'Undo', 'the keyboard to be on the way back');
     await waitFor(async () => (await client.call('memory.list', {})).count === 3);
     await filters.getByRole('button', { name: 'All 3' }).waitFor();
     await page.keyboard.press('Enter');
-    await kayak.getByRole('button', { name: 'Forget' }).waitFor();
+    await kayak.getByRole('button', { name: 'Delete' }).waitFor();
     await waitFor(async () => (await client.call('memory.list', { category: 'event' })).count === 2);
 
     // Found in other words, with the reasons; what was said with what stands beside it.
@@ -175,7 +175,7 @@ describe('memory in the app', () => {
     expect(await share(language.getByRole('textbox'))).toBeGreaterThan(0.8);
     await page.keyboard.press('Escape');
     await page.setViewportSize({ width: 1280, height: 800 });
-    await language.getByRole('button', { name: 'Forget' }).click();
+    await language.getByRole('button', { name: 'Delete' }).click();
     await waitFor(async () => (await client.call('memory.preferences', {})).preferences.length === 0);
     await language.getByRole('button', { name: 'Undo' }).click();
     await waitFor(async () => (await client.call('memory.preferences', {})).preferences[0]?.value === 'Answer in Portuguese');
@@ -293,12 +293,12 @@ describe('memory in the app', () => {
       await page.reload();
       await waitForConnection(page, LINKED_STATUS);
       await line.click();
-      await details.getByRole('button', { name: 'Forget this memory' }).focus();
+      await details.getByRole('button', { name: 'Delete this memory' }).focus();
       await page.keyboard.press('Enter');
       await waitFor(async () => (await describeFocus(page)) === 'Undo', 'the keyboard to be on the way back');
       await waitFor(async () => !(await client.call('memory.list', {})).memories.some(({ text }) => text.includes('flower pot')));
       await page.keyboard.press('Enter');
-      await details.getByRole('button', { name: 'Forget this memory' }).waitFor();
+      await details.getByRole('button', { name: 'Delete this memory' }).waitFor();
       await waitFor(async () => (await client.call('memory.list', {})).memories.some(({ text }) => text.includes('flower pot')));
 
       await details.getByRole('button', { name: 'Don’t use memories in this chat' }).click();

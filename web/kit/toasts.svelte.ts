@@ -7,6 +7,8 @@ interface Toast {
 }
 
 const TOAST_MS = 6_000;
+/** Time to press the button of a toast. */
+const ACTION_TOAST_MS = 10_000;
 
 /** Short messages at the edge of the page. Errors do not belong here: they are shown where they occurred. */
 class Toasts {
@@ -16,7 +18,7 @@ class Toasts {
   show(text: string, { action, sticky = false }: { action?: Toast['action']; sticky?: boolean } = {}): number {
     const id = ++this.#lastId;
     this.list.push({ id, text, sticky, ...(action ? { action } : {}) });
-    if (!sticky) setTimeout(() => this.dismiss(id), TOAST_MS);
+    if (!sticky) setTimeout(() => this.dismiss(id), action ? ACTION_TOAST_MS : TOAST_MS);
     return id;
   }
 

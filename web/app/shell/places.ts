@@ -26,6 +26,7 @@ import Sparkles from '@lucide/svelte/icons/sparkles';
 import SquareSlash from '@lucide/svelte/icons/square-slash';
 import SquareTerminal from '@lucide/svelte/icons/square-terminal';
 import Stethoscope from '@lucide/svelte/icons/stethoscope';
+import Trash2 from '@lucide/svelte/icons/trash-2';
 import Wrench from '@lucide/svelte/icons/wrench';
 import type { Component } from 'svelte';
 import { m } from '../i18n/messages.ts';
@@ -85,6 +86,7 @@ export const getSettingsSections = (): readonly PlaceGroup[] => [
     { href: '/doctor', label: m.shell_page_doctor(), icon: Stethoscope },
     { href: '/console', label: m.shell_page_console(), icon: SquareTerminal },
     { href: '/backups', label: m.shell_page_backups(), icon: Archive },
+    { href: '/trash', label: m.shell_page_trash(), icon: Trash2 },
   ]),
 ];
 

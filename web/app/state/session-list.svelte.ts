@@ -186,9 +186,11 @@ class SessionList {
     this.#patch(path, (await gateway.call('sessions.setParameters', { path, parameters, create })).session);
   }
 
-  async remove(entry: SessionEntry): Promise<void> {
+  /** Moves a chat to the trash. Resolves with its id there, if it can be restored. */
+  async remove(entry: SessionEntry): Promise<string | undefined> {
+    let trashId: string | undefined;
     try {
-      await gateway.call('sessions.delete', { path: entry.path });
+      ({ trashId } = await gateway.call('sessions.delete', { path: entry.path }));
     } catch (error) {
       // Another tab has already deleted it.
       if (!(error instanceof RpcError && error.code === 'NOT_FOUND')) throw error;
@@ -196,6 +198,7 @@ class SessionList {
     this.#drop(entry.path);
     this.#seenCounts.delete(entry.path);
     this.#storeSeen();
+    return trashId;
   }
 
   #patch(path: string, change: Partial<SessionEntry>): void {

@@ -4,6 +4,7 @@ import type { DrawingEntry } from '#shared/rpc/methods/drawing-contracts.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
 import { m } from '#app/i18n/messages.ts';
+import { offerUndo } from '#app/state/offer-undo.ts';
 import type { PictureData } from './read-picture.ts';
 
 /** Size of a blank drawing in CSS pixels. */
@@ -48,8 +49,10 @@ class Drawings {
     return created.id;
   }
 
-  async remove({ id }: DrawingEntry): Promise<void> {
-    await gateway.call('drawings.delete', { drawingId: id });
+  /** Moves a drawing to the trash and offers Undo. */
+  async remove({ id, title }: DrawingEntry): Promise<void> {
+    const { trashId } = await gateway.call('drawings.delete', { drawingId: id });
+    offerUndo(m.annotate_deleted({ title }), trashId === undefined ? [] : [trashId]);
     this.list = this.list?.filter((each) => each.id !== id) ?? null;
   }
 }

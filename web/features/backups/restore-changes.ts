@@ -27,6 +27,8 @@ const STORE_LABELS: Readonly<Record<SyncStore, () => string>> = {
   drawingChanges: () => m.backups_store_drawing_changes(),
   contentLabels: () => m.backups_store_content_labels(),
   fileVersions: () => m.backups_store_file_versions(),
+  trash: () => m.backups_store_trash(),
+  trashRecords: () => m.backups_store_trash_records(),
   conversations: () => m.backups_store_conversations(),
   apiFiles: () => m.backups_store_api_files(),
   files: () => m.backups_store_files(),

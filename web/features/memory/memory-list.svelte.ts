@@ -20,7 +20,16 @@ interface MemoryAgent {
   workspace: string;
 }
 
-/** An agent's long-term memories, including recently forgotten ones, which can be restored. */
+interface DeletedMemory {
+  /** Null if another device had already deleted it: it cannot be restored here. */
+  entry: MemoryEntry | null;
+  /** Its id in the trash. */
+  trashId?: string;
+  /** Number of the visit in which it was deleted. */
+  visit: number;
+}
+
+/** An agent's long-term memories, including recently deleted ones, which can be restored. */
 class Memory {
   agents = $state.raw<MemoryAgent[]>([]);
   /** Agent whose memory is shown. */
@@ -36,10 +45,10 @@ class Memory {
   folder = $state<string | null>(null);
   /** Incremented at each change of the shown memory. */
   version = $state(0);
-  /** Keys of memories with a pending request to forget them. */
-  readonly #forgetting = new Set<string>();
-  /** Forgotten memories by agent and id. `entry` is null if another device had already forgotten it: it cannot be restored. */
-  readonly #forgottenEntries = new SvelteMap<string, { entry: MemoryEntry | null; outside?: string[] | undefined; visit: number }>();
+  /** Keys of memories with a pending request to delete them. */
+  readonly #deleting = new Set<string>();
+  /** Deleted memories by agent and id. */
+  readonly #deletedEntries = new SvelteMap<string, DeletedMemory>();
   /** Counts how often the page was opened. */
   #visitCount = $state(0);
   #loadCount = 0;
@@ -50,16 +59,16 @@ class Memory {
   readonly hasMore = $derived(this.#cursor !== null);
 
   readonly workspace = $derived(this.agents.find(({ id }) => id === this.agentId)?.workspace ?? this.agentId);
-  /** The newest first; memories forgotten during this visit keep their places. */
+  /** The newest first; memories deleted during this visit keep their places. */
   readonly visibleEntries = $derived.by(() => {
     if (this.entries === null) return null;
     const ids = new Set(this.entries.map(({ id }) => id));
-    const forgotten = [...this.#forgottenEntries].flatMap(([key, { entry, visit }]) =>
+    const deleted = [...this.#deletedEntries].flatMap(([key, { entry, visit }]) =>
       entry && visit === this.#visitCount && key === toKey(this.agentId, entry.id) && !ids.has(entry.id) && this.#isListed(entry)
         ? [entry]
         : [],
     );
-    return [...this.entries, ...forgotten].sort((a, b) => b.createdAt - a.createdAt);
+    return [...this.entries, ...deleted].sort((a, b) => b.createdAt - a.createdAt);
   });
 
   /** Follows changes while the page is open. Returns a function that stops it. */
@@ -109,14 +118,14 @@ class Memory {
     try {
       const { memories, byCategory, cursor } = await gateway.call('memory.list', { agentId, limit, ...(category && { category }) });
       if (loadId !== this.#loadCount || agentId !== this.agentId) return;
-      // The last memory of the category was forgotten.
+      // The last memory of the category was deleted.
       if (category && byCategory[category] === undefined) return void this.filterByCategory(null);
-      this.entries = mergeRemoved(this.entries ?? [], memories, ({ id }) => this.#forgetting.has(toKey(agentId, id)));
+      this.entries = mergeRemoved(this.entries ?? [], memories, ({ id }) => this.#deleting.has(toKey(agentId, id)));
       this.counts = byCategory;
       this.#cursor = cursor;
       this.problem = null;
       // Restored on another device, or remembered again.
-      for (const { id } of memories) this.#forgottenEntries.delete(toKey(agentId, id));
+      for (const { id } of memories) this.#deletedEntries.delete(toKey(agentId, id));
     } catch (error) {
       if (loadId === this.#loadCount && !isConnectionLost(error)) this.problem = toProblem(error, m.memory_words_doing_read());
     }
@@ -175,50 +184,48 @@ class Memory {
     return memory;
   }
 
-  async forget(agentId: string, id: string): Promise<void> {
+  async remove(agentId: string, id: string): Promise<void> {
     const key = toKey(agentId, id);
-    this.#forgetting.add(key);
+    this.#deleting.add(key);
     try {
-      const { forgotten, outside } = await gateway.call('memory.forget', { agentId, id });
-      this.#setForgetState(agentId, id, forgotten, outside);
+      const { memory, trashId } = await gateway.call('memory.delete', { agentId, id });
+      this.#setDeleted(agentId, id, { entry: memory, trashId });
     } catch (error) {
       // The memory is already gone.
       if (!(error instanceof RpcError && error.code === 'NOT_FOUND')) throw error;
-      this.#setForgetState(agentId, id, null);
+      this.#setDeleted(agentId, id, null);
     } finally {
-      this.#forgetting.delete(key);
+      this.#deleting.delete(key);
     }
-    announcer.announce(m.memory_words_forgotten());
+    announcer.announce(m.memory_words_deleted());
   }
 
-  #setForgetState(agentId: string, id: string, entry: MemoryEntry | null, outside?: string[]): void {
+  #setDeleted(agentId: string, id: string, deleted: Pick<DeletedMemory, 'entry' | 'trashId'> | null): void {
     // Lists requested before this still contain the memory.
     this.#loadCount++;
-    this.#forgottenEntries.set(toKey(agentId, id), { entry, outside, visit: this.#visitCount });
+    this.#deletedEntries.set(toKey(agentId, id), { entry: null, ...deleted, visit: this.#visitCount });
     if (agentId === this.agentId) this.entries = this.entries?.filter((each) => each.id !== id) ?? null;
   }
 
   async restore(agentId: string, id: string): Promise<void> {
     const key = toKey(agentId, id);
-    const { entry, outside } = this.#forgottenEntries.get(key) ?? {};
-    if (!entry) return;
-    const { text, category, createdAt } = entry;
-    const { memory } = await gateway.call('memory.add', { agentId, text, category, createdAt, ...(outside ? { outside } : {}) });
-    if (agentId === this.agentId && this.entries && !this.entries.some((each) => each.id === memory.id))
-      this.entries = [...this.entries, memory];
-    this.#forgottenEntries.delete(key);
+    const { entry, trashId } = this.#deletedEntries.get(key) ?? {};
+    if (!entry || trashId === undefined) return;
+    await gateway.call('trash.restore', { id: trashId });
+    if (agentId === this.agentId && this.entries && !this.entries.some((each) => each.id === id)) this.entries = [...this.entries, entry];
+    this.#deletedEntries.delete(key);
     announcer.announce(m.memory_words_put_back());
   }
 
-  /** Whether a memory keeps its place in lists: it can be restored, or is being forgotten. */
+  /** Whether a memory keeps its place in lists: it can be restored, or is being deleted. */
   isPlaceKept(agentId: string, id: string): boolean {
-    return this.#forgetting.has(toKey(agentId, id)) || this.getForgetState(agentId, id) === 'undoable';
+    return this.#deleting.has(toKey(agentId, id)) || this.getDeletedState(agentId, id) === 'undoable';
   }
 
-  /** Whether a memory was forgotten: `no`, `undoable`, or `gone` if it cannot be restored. */
-  getForgetState(agentId: string, id: string): 'no' | 'undoable' | 'gone' {
-    const forgotten = this.#forgottenEntries.get(toKey(agentId, id));
-    return !forgotten ? 'no' : forgotten.entry ? 'undoable' : 'gone';
+  /** Whether a memory was deleted: `no`, `undoable`, or `gone` if it cannot be restored. */
+  getDeletedState(agentId: string, id: string): 'no' | 'undoable' | 'gone' {
+    const deleted = this.#deletedEntries.get(toKey(agentId, id));
+    return !deleted ? 'no' : deleted.entry ? 'undoable' : 'gone';
   }
 }
 

@@ -55,7 +55,7 @@ class MemorySearch {
       const params = { agentId: memory.agentId, query: this.query.trim(), limit: this.#limit };
       const { results, elapsedMs } = await gateway.call('memory.search', params, { signal: request.signal });
       if (request.signal.aborted) return;
-      // For an unchanged query, memories forgotten in the meantime keep their places, so that they can be restored.
+      // For an unchanged query, memories deleted in the meantime keep their places, so that they can be restored.
       const before = this.isUpToDate ? (this.matches ?? []) : [];
       this.matches = mergeRemoved(before, results, ({ id }) => memory.isPlaceKept(params.agentId, id));
       this.elapsedMs = elapsedMs;

@@ -111,6 +111,7 @@ const PLACE_KEYWORDS: Readonly<Record<string, () => string>> = {
   '/logs': () => m.palette_find_logs(),
   '/doctor': () => m.palette_find_doctor(),
   '/backups': () => m.palette_find_backups(),
+  '/trash': () => m.palette_find_trash(),
   '/devices': () => m.palette_find_devices(),
   '/console': () => m.palette_find_console(),
   '/settings/appearance': () => `${m.shell_theme()} ${m.palette_find_appearance()}`,

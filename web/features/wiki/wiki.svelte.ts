@@ -5,6 +5,7 @@ import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
 import { m } from '#app/i18n/messages.ts';
 import { announcer } from '#app/state/announcer.svelte.ts';
+import { offerUndo } from '#app/state/offer-undo.ts';
 import { toasts } from '#kit/toasts.svelte.ts';
 
 export type WikiPageResult = MethodResult<'wiki.page'>;
@@ -83,11 +84,10 @@ class Wiki {
   /** Removes a page and offers Undo. */
   async remove({ path, version, title }: WikiPage): Promise<void> {
     const { agent: agentId } = this;
-    const { page } = await gateway.call('wiki.removePage', { agentId, path, version });
-    const { content, frontMatter } = page;
-    this.#offerUndo(m.wiki_page_deleted({ title }), async () => {
-      const restored = { path, content, version: null, ...(frontMatter === undefined ? {} : { frontMatter }) };
-      await gateway.call('wiki.savePage', { agentId, ...restored });
+    const { trashId } = await gateway.call('wiki.removePage', { agentId, path, version });
+    offerUndo(m.wiki_page_deleted({ title }), [trashId], () => {
+      announcer.announce(m.wiki_back());
+      return this.load();
     });
     await this.load();
   }
