@@ -21,7 +21,7 @@ const trashEntry = z.object({
 /** Something deleted that can be restored. */
 export type TrashEntry = z.infer<typeof trashEntry>;
 
-/** Deleted chats, memories, wiki pages and drawings (docs/decisions/0128-trash.md). No other method reads the trash. */
+/** Deleted chats, memories, wiki pages and drawings (docs/decisions/0130-trash.md). No other method reads the trash. */
 export const trashContracts = {
   'trash.list': defineMethod({
     params: z.strictObject({}),

@@ -39,7 +39,7 @@ export interface TrashedMemory extends TrashItemFields {
   outside: string[];
 }
 
-/** Something deleted that can be restored (docs/decisions/0128-trash.md). */
+/** Something deleted that can be restored (docs/decisions/0130-trash.md). */
 export type TrashItem = TrashedChat | TrashedDrawing | TrashedPage | TrashedMemory;
 
 /** A record of another store that was moved to the trash with its item. */
