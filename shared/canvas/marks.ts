@@ -142,12 +142,15 @@ export function getContrastColor(color: string): '#000000' | '#ffffff' {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#000000' : '#ffffff';
 }
 
+/** Length of an arrow's head, bold enough to be seen on a picture. */
+export const getHeadLength = (strokeWidth: number): number => 6 + strokeWidth * 5;
+
 /** The shaft ends at the base of the head, so that the tip stays sharp. */
 function createArrowMarks(shape: Shape<'arrow'>): Mark[] {
   const { x1, y1, x2, y2, color, strokeWidth } = shape;
   const length = Math.hypot(x2 - x1, y2 - y1);
   if (length === 0) return [createPathMark([moveTo(x1, y1), lineTo(x2, y2)], shape)];
-  const head = Math.min(Math.max(10, strokeWidth * 4), length);
+  const head = Math.min(getHeadLength(strokeWidth), length);
   const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
   const [bx, by] = [x2 - ux * head, y2 - uy * head];
   const half = head * 0.45;
@@ -159,7 +162,7 @@ function createArrowMarks(shape: Shape<'arrow'>): Mark[] {
   return [createPathMark([moveTo(x1, y1), lineTo(bx, by)], { color, strokeWidth }), createPathMark(tip, { color, fill: true })];
 }
 
-function getStarPoints({ cx, cy, outer, inner, spikes }: Shape<'star'>): Point[] {
+export function getStarPoints({ cx, cy, outer, inner, spikes }: Shape<'star'>): Point[] {
   return Array.from({ length: spikes * 2 }, (_, corner): Point => {
     const radius = corner % 2 === 0 ? outer : inner;
     const angle = (Math.PI * corner) / spikes - Math.PI / 2;

@@ -34,13 +34,13 @@ async function showContradictions(page: Page): Promise<void> {
 async function showAnnotation(page: Page): Promise<void> {
   await openPage(page, '/annotate', 'Capture desktop');
   await page.getByRole('button', { name: 'Capture desktop' }).click();
-  await page.getByRole('radio', { name: /^Arrow/ }).check({ force: true });
+  await page.getByRole('button', { name: 'Arrow', exact: true }).click();
   const { mouse } = page;
   await mouse.move(820, 560);
   await mouse.down();
   await mouse.move(645, 530, { steps: 8 });
   await mouse.up();
-  await page.getByRole('radio', { name: /arker/ }).check({ force: true });
+  await page.getByRole('button', { name: 'Numbered marker', exact: true }).click();
   await mouse.click(850, 568);
 }
 
