@@ -136,7 +136,7 @@ describe('editing on the Annotate page', () => {
     expect(await middle(page)).toBe('#d92d20');
     await pressAt(page, [0.35, 0.5], { button: 'right' });
     await menu.getByRole('menuitem', { name: 'Copy' }).click();
-    await pressAt(page, [0.8, 0.5], { button: 'right' });
+    await pressAt(page, [0.65, 0.5], { button: 'right' });
     const sheet = page.getByRole('menu', { name: 'Drawing' });
     await sheet.waitFor();
     expect(await sheet.getByRole('menuitem').allInnerTexts()).toEqual(['Paste', 'Select all', 'Zoom to fit']);
@@ -144,7 +144,7 @@ describe('editing on the Annotate page', () => {
     await waitFor(async () => (await getLayerList(page).getByRole('listitem').count()) === 3, 'what was pasted');
     // Its middle is where the menu was asked for.
     await pressAt(page, [0.2, 0.2]);
-    await pressAt(page, [0.88, 0.5], { button: 'right' });
+    await pressAt(page, [0.72, 0.5], { button: 'right' });
     await menu.getByRole('menuitem', { name: 'Delete' }).click();
     await waitFor(async () => (await getLayerList(page).getByRole('listitem').count()) === 2, 'it to be gone');
     await surface(page).focus();

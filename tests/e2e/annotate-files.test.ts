@@ -133,7 +133,7 @@ describe('importing into a drawing and exporting it', () => {
       await page.getByRole('button', { name: 'Export' }).click();
       await page.getByRole('menuitem', { name: 'Editable drawing (JSON)' }).click();
       const warning = page.getByRole('dialog', { name: 'This file includes redacted content' });
-      const anyway = warning.getByRole('button', { name: 'Export JSON anyway' });
+      const anyway = warning.getByRole('button', { name: 'Export anyway' });
       expect(await anyway.evaluate((button) => button.scrollWidth <= button.clientWidth)).toBe(true);
       const [got] = await Promise.all([page.waitForEvent('download'), anyway.click()]);
       const json = readFileSync(await got.path(), 'utf8');

@@ -106,11 +106,7 @@ export const titleField = (page: Page): Locator => page.getByLabel('Drawing titl
 export async function toPagePoint(page: Page, [x, y]: readonly [number, number]): Promise<{ x: number; y: number }> {
   const box = await surface(page).boundingBox();
   if (!box) throw new Error('the drawing is not in sight');
-  const side = await page
-    .getByRole('complementary', { name: 'Layers and notes' })
-    .boundingBox({ timeout: 500 })
-    .catch(() => null);
-  const right = side && side.x > box.width / 2 ? side.x - 8 : box.x + box.width - 16;
+  const right = box.x + box.width - 16;
   const [left, top, bottom] = [box.x + 84, box.y + 74, box.y + box.height - 70];
   return { x: left + x * (right - left), y: top + y * (bottom - top) };
 }
@@ -143,7 +139,7 @@ export async function pressAt(
 }
 
 /** Opens the panel if it is closed, and shows a part of it: a browser remembers both. */
-export async function openPanel(page: Page, part: 'Layers' | 'Notes'): Promise<void> {
+export async function openPanel(page: Page, part: 'Layers' | 'Notes' | 'Library'): Promise<void> {
   const toggle = page.getByRole('button', { name: 'Layers and notes' });
   if ((await toggle.getAttribute('aria-pressed')) !== 'true') await toggle.click();
   await page.getByRole('button', { name: part, exact: true }).click();

@@ -36,12 +36,13 @@ async function showAnnotation(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Capture desktop' }).click();
   await page.getByRole('button', { name: 'Arrow', exact: true }).click();
   const { mouse } = page;
-  await mouse.move(820, 560);
+  await mouse.move(690, 560);
   await mouse.down();
-  await mouse.move(645, 530, { steps: 8 });
+  await mouse.move(508, 526, { steps: 8 });
   await mouse.up();
   await page.getByRole('button', { name: 'Numbered marker', exact: true }).click();
-  await mouse.click(850, 568);
+  await mouse.click(716, 566);
+  await page.keyboard.type('The nests add up to 18');
 }
 
 /** A chat with a tool's answer. */

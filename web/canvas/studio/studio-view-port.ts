@@ -49,6 +49,11 @@ export class StudioViewport implements CoordinateMap {
     return { x, y, width: this.#size.width / this.#zoom, height: this.#size.height / this.#zoom };
   }
 
+  /** The middle of the visible part of the drawing. */
+  get center(): CanvasPoint {
+    return this.toDrawingPoint({ x: this.#size.width / 2, y: this.#size.height / 2 });
+  }
+
   /** Applies a new size of the element. The sheet stays fitted until the view is zoomed or panned. */
   resize(width: number, height: number): void {
     if (width === this.#size.width && height === this.#size.height) return;
