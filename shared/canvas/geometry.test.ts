@@ -25,7 +25,7 @@ verifies('canvas.list/geometry', 'what each kind spans, and what it paints beyon
     ],
     arrow: [
       [0, 0, 100, 0],
-      [-1, -4, 101, 9],
+      [-1, -7, 101, 14],
     ],
     star: [
       [20, 20, 60, 60],

@@ -142,24 +142,33 @@ export function getContrastColor(color: string): '#000000' | '#ffffff' {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#000000' : '#ffffff';
 }
 
+/** Corners of an arrow's head, its tip first: bold enough to be seen on a picture, and no longer than the arrow. */
+export function getArrowHead([x1, y1]: Point, [x2, y2]: Point, strokeWidth: number): [Point, Point, Point] {
+  const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+  const head = Math.min(6 + strokeWidth * 5, length);
+  const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
+  const [bx, by] = [x2 - ux * head, y2 - uy * head];
+  const half = head * 0.45;
+  return [
+    [x2, y2],
+    [bx - uy * half, by + ux * half],
+    [bx + uy * half, by - ux * half],
+  ];
+}
+
 /** The shaft ends at the base of the head, so that the tip stays sharp. */
 function createArrowMarks(shape: Shape<'arrow'>): Mark[] {
   const { x1, y1, x2, y2, color, strokeWidth } = shape;
   const length = Math.hypot(x2 - x1, y2 - y1);
   if (length === 0) return [createPathMark([moveTo(x1, y1), lineTo(x2, y2)], shape)];
-  const head = Math.min(Math.max(10, strokeWidth * 4), length);
-  const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
-  const [bx, by] = [x2 - ux * head, y2 - uy * head];
-  const half = head * 0.45;
-  const tip = polygonPath([
-    [x2, y2],
-    [bx - uy * half, by + ux * half],
-    [bx + uy * half, by - ux * half],
-  ]);
+  const corners = getArrowHead([x1, y1], [x2, y2], strokeWidth);
+  const [, [leftX, leftY], [rightX, rightY]] = corners;
+  const [bx, by] = [(leftX + rightX) / 2, (leftY + rightY) / 2];
+  const tip = polygonPath(corners);
   return [createPathMark([moveTo(x1, y1), lineTo(bx, by)], { color, strokeWidth }), createPathMark(tip, { color, fill: true })];
 }
 
-function getStarPoints({ cx, cy, outer, inner, spikes }: Shape<'star'>): Point[] {
+export function getStarPoints({ cx, cy, outer, inner, spikes }: Shape<'star'>): Point[] {
   return Array.from({ length: spikes * 2 }, (_, corner): Point => {
     const radius = corner % 2 === 0 ? outer : inner;
     const angle = (Math.PI * corner) / spikes - Math.PI / 2;

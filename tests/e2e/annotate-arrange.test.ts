@@ -1,10 +1,10 @@
-import type { Page } from 'playwright';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { waitFor } from '../support/test-gateway.ts';
 import { listControls } from './accessibility.ts';
 import { waitForConnection, openLinkedPage } from './connection-status.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
+import { chooseTool, drag, isToolChosen } from './annotate-page.ts';
 import { takeScreenshots } from './take-screenshots.ts';
 
 describe('arranging on the Annotate page', () => {
@@ -20,16 +20,16 @@ describe('arranging on the Annotate page', () => {
       ['Rectangle', 0.3],
       ['Ellipse', 0.5],
     ] as const) {
-      await page.getByRole('radio', { name: tool, exact: true }).check();
-      await dragShape(page, from);
+      await chooseTool(page, tool);
+      await drag(page, [from, from], [from + 0.1, from + 0.1]);
     }
     await page.getByRole('button', { name: 'Layers and notes' }).click();
     const layers = page.getByRole('list', { name: 'Layers, top to bottom' }).getByRole('listitem');
     await waitFor(async () => (await layers.count()) === 2, 'both shapes');
     // A tool that has the focus lets the keys for others through.
-    await page.getByRole('radio', { name: 'Ellipse', exact: true }).focus();
+    await page.getByRole('button', { name: 'Ellipse', exact: true }).first().focus();
     await page.keyboard.press('v');
-    expect(await page.getByRole('radio', { name: 'Select', exact: true }).isChecked()).toBe(true);
+    await waitFor(() => isToolChosen(page, 'Select'), 'the tool of the key');
     await canvas.focus();
     await page.keyboard.press('Control+a');
 
@@ -61,13 +61,3 @@ describe('arranging on the Annotate page', () => {
     await page.close();
   });
 });
-
-/** Drags a shape of a tenth of what is seen. */
-async function dragShape(page: Page, from: number): Promise<void> {
-  const box = await page.getByRole('application', { name: 'Drawing' }).boundingBox();
-  if (!box) throw new Error('the drawing is not in sight');
-  await page.mouse.move(box.x + box.width * from, box.y + box.height * from);
-  await page.mouse.down();
-  await page.mouse.move(box.x + box.width * (from + 0.1), box.y + box.height * (from + 0.1), { steps: 4 });
-  await page.mouse.up();
-}

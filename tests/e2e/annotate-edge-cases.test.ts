@@ -32,7 +32,7 @@ describe('failures on the Annotate page', () => {
     await page.keyboard.press('Control+z');
     await page.keyboard.press('Control+Shift+z');
     // The call has been answered once the list, which is requested after it, has loaded.
-    await page.getByRole('link', { name: 'All drawings' }).click();
+    await page.getByRole('link', { name: 'All drawings' }).last().click();
     await page.getByRole('heading', { name: 'Drawings', exact: true }).waitFor();
     await page.goBack();
     await page.getByRole('heading', { name: 'Drawing not found' }).waitFor();
@@ -57,6 +57,8 @@ describe('failures on the Annotate page', () => {
     await openPanel(page, 'Notes');
     await chooseTool(page, 'Numbered marker');
     await pressAt(page, [0.5, 0.5]);
+    await page.getByRole('group', { name: 'Note 1 of 1' }).waitFor();
+    await page.keyboard.press('Escape');
     await none.getByRole('button', { name: 'Close' }).click();
     await page.getByLabel('Note for marker 1').focus();
     await page.keyboard.press('Control+v');

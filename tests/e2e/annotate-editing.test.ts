@@ -14,6 +14,7 @@ import {
   getLayerList,
   openPage,
   openPanel,
+  openStyle,
   pressAt,
   waitUntilSaved,
   surface,
@@ -27,7 +28,8 @@ describe('editing on the Annotate page', () => {
   /** A red rectangle, and a blue one that covers half of it, both filled. */
   async function two() {
     const page = await openBlankSheet(all.at);
-    await page.getByRole('checkbox', { name: 'Fill' }).check();
+    await (await openStyle(page)).getByRole('checkbox', { name: 'Fill' }).check();
+    await page.keyboard.press('Escape');
     await chooseTool(page, 'Rectangle');
     await drag(page, [0.3, 0.4], [0.5, 0.6]);
     await page.getByRole('button', { name: 'Blue', exact: true }).click();
@@ -111,8 +113,9 @@ describe('editing on the Annotate page', () => {
     await page.keyboard.press('Control+a');
     await page.getByRole('button', { name: 'Green', exact: true }).click();
     expect(await middle(page)).toBe('#1f9d55');
-    const slider = page.getByRole('slider', { name: 'Opacity' });
+    const slider = (await openStyle(page)).getByRole('slider', { name: 'Opacity' });
     for (const value of ['0.8', '0.6', '0.5']) await slider.fill(value);
+    await page.keyboard.press('Escape');
     // Half over half over white.
     expect(await middle(page)).toMatch(/^#5[67]b[56](7f|80)$/);
     await page.getByRole('button', { name: 'Undo' }).click();
@@ -133,7 +136,7 @@ describe('editing on the Annotate page', () => {
     expect(await middle(page)).toBe('#d92d20');
     await pressAt(page, [0.35, 0.5], { button: 'right' });
     await menu.getByRole('menuitem', { name: 'Copy' }).click();
-    await pressAt(page, [0.8, 0.5], { button: 'right' });
+    await pressAt(page, [0.65, 0.5], { button: 'right' });
     const sheet = page.getByRole('menu', { name: 'Drawing' });
     await sheet.waitFor();
     expect(await sheet.getByRole('menuitem').allInnerTexts()).toEqual(['Paste', 'Select all', 'Zoom to fit']);
@@ -141,7 +144,7 @@ describe('editing on the Annotate page', () => {
     await waitFor(async () => (await getLayerList(page).getByRole('listitem').count()) === 3, 'what was pasted');
     // Its middle is where the menu was asked for.
     await pressAt(page, [0.2, 0.2]);
-    await pressAt(page, [0.88, 0.5], { button: 'right' });
+    await pressAt(page, [0.72, 0.5], { button: 'right' });
     await menu.getByRole('menuitem', { name: 'Delete' }).click();
     await waitFor(async () => (await getLayerList(page).getByRole('listitem').count()) === 2, 'it to be gone');
     await surface(page).focus();

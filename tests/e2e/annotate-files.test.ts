@@ -14,6 +14,7 @@ import {
   openPanel,
   pressAt,
   titleField,
+  waitForTools,
 } from './annotate-page.ts';
 import { createAnimatedGif, createNoisePng, readPixels, createRedBlueJpeg, withOrientation, createWhitePng } from './test-pictures.ts';
 
@@ -25,7 +26,7 @@ describe('importing into a drawing and exporting it', () => {
     const file = page.locator('[data-source=file]');
     const jpeg = withOrientation(await createRedBlueJpeg(page));
     await file.setInputFiles({ name: 'upright.jpg', mimeType: 'image/jpeg', buffer: jpeg });
-    await page.getByRole('radio', { name: 'Pen' }).waitFor();
+    await waitForTools(page);
     const upright = await exportDrawing(page, 'PNG');
     expect(upright.name).toBe('upright.png');
     const { size, colors } = await readPixels(page, upright.bytes, [
@@ -38,12 +39,12 @@ describe('importing into a drawing and exporting it', () => {
     await page.goto(`${all.at.perch.url}/annotate`);
     await file.setInputFiles({ name: 'huge.png', mimeType: 'image/png', buffer: createWhitePng(12_000, 9_000) });
     await page.getByText(/huge\.png was resized from 12,000 × 9,000 to 4,\d{3} × 3,\d{3} pixels\./).waitFor({ timeout: 60_000 });
-    await page.getByRole('radio', { name: 'Pen' }).waitFor();
+    await waitForTools(page);
 
     await page.goto(`${all.at.perch.url}/annotate`);
     await file.setInputFiles({ name: 'wink.gif', mimeType: 'image/gif', buffer: createAnimatedGif });
     await page.getByText('wink.gif is animated. Only its first frame is used.').waitFor();
-    await page.getByRole('radio', { name: 'Pen' }).waitFor();
+    await waitForTools(page);
     const first = await readPixels(page, (await exportDrawing(page, 'PNG')).bytes, [[0, 0]]);
     expect(first).toEqual({ size: [2, 2], colors: ['#ff0000'] });
 
@@ -132,7 +133,7 @@ describe('importing into a drawing and exporting it', () => {
       await page.getByRole('button', { name: 'Export' }).click();
       await page.getByRole('menuitem', { name: 'Editable drawing (JSON)' }).click();
       const warning = page.getByRole('dialog', { name: 'This file includes redacted content' });
-      const anyway = warning.getByRole('button', { name: 'Export JSON anyway' });
+      const anyway = warning.getByRole('button', { name: 'Export anyway' });
       expect(await anyway.evaluate((button) => button.scrollWidth <= button.clientWidth)).toBe(true);
       const [got] = await Promise.all([page.waitForEvent('download'), anyway.click()]);
       const json = readFileSync(await got.path(), 'utf8');
@@ -155,7 +156,7 @@ describe('importing into a drawing and exporting it', () => {
         .waitFor();
 
       await page.getByRole('link', { name: 'secret' }).first().click();
-      await page.getByRole('radio', { name: 'Pen' }).waitFor();
+      await waitForTools(page);
       await page.keyboard.press('Shift+Alt+C');
       await page.getByText('Picture copied').waitFor();
       expect(await page.evaluate(async () => (await navigator.clipboard.read()).flatMap(({ types }) => types))).toEqual(['image/png']);

@@ -52,6 +52,7 @@ verifies(
     await chooseTool(page, 'Ellipse');
     await drag(page, [0.3, 0.6], [0.4, 0.7]);
     await page.locator('[data-saving=offline]').waitFor();
+    await page.getByRole('link', { name: 'All drawings' }).click();
     await page.getByRole('link', { name: 'Knowledge' }).click();
     await page.waitForURL(/\/memory$/);
     await letReturnAgain();

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright';
 import { afterAll, beforeAll } from 'vitest';
 import type { Change } from '../../shared/canvas/change.ts';
+import { STUDIO_TOOLS, type StudioTool, TOOL_NAMES } from '../../web/canvas/studio/studio-tools.ts';
+import { waitFor } from '../support/test-gateway.ts';
 import { launchBrowser, type TestBrowser } from './test-browser.ts';
 import { waitForConnection } from './connection-status.ts';
 import { type Perch, startPerch } from './perch-process.ts';
@@ -52,20 +54,61 @@ export async function openPage({ browser, perch }: AnnotateFixture, path: string
 export async function openBlankSheet(at: AnnotateFixture): Promise<Page> {
   const page = await openPage(at, '/annotate');
   await page.getByRole('button', { name: 'Blank canvas' }).click();
-  await page.getByRole('radio', { name: 'Pen' }).waitFor();
+  await waitForTools(page);
   return page;
 }
 
 export const waitUntilSaved = (page: Page): Promise<void> => page.locator('[data-saving=saved]').waitFor();
-export const chooseTool = (page: Page, tool: string): Promise<void> => page.getByRole('radio', { name: tool, exact: true }).check();
+
+/** The button of the toolbar whose group has a tool. */
+function toolButton(page: Page, tool: StudioTool): Locator {
+  return page.getByRole('toolbar', { name: 'Drawing tools' }).locator(`[data-tools~="${tool}"]`);
+}
+
+function findTool(name: string): StudioTool {
+  const tool = STUDIO_TOOLS.find((each) => TOOL_NAMES[each].name === name);
+  if (!tool) throw new Error(`no tool is named ${name}`);
+  return tool;
+}
+
+/** Waits for the toolbar of an open drawing. */
+export const waitForTools = (page: Page): Promise<void> => toolButton(page, 'select').waitFor();
+
+/** Whether a tool is the current one. */
+export const isToolChosen = async (page: Page, name: string): Promise<boolean> =>
+  (await toolButton(page, findTool(name))
+    .and(page.locator(`[aria-label="${name}"][aria-pressed=true]`))
+    .count()) === 1;
+
+/** Chooses a tool in the toolbar, from the menu of its group if the group shows another one. */
+export async function chooseTool(page: Page, name: string): Promise<void> {
+  if (await isToolChosen(page, name)) return;
+  const button = toolButton(page, findTool(name));
+  await button.waitFor();
+  if ((await button.getAttribute('aria-label')) === name) await button.click();
+  else {
+    await button.press('ArrowDown');
+    await page.getByRole('menuitem', { name, exact: true }).click();
+  }
+  await waitFor(() => isToolChosen(page, name), `the tool ${name}`);
+}
+
+/** Opens what the style panel folds: width, text size, fill and opacity. */
+export async function openStyle(page: Page): Promise<Locator> {
+  const dialog = page.getByRole('dialog', { name: 'More style options' });
+  if (!(await dialog.isVisible())) await page.getByRole('button', { name: 'More style options' }).click();
+  return dialog;
+}
 export const surface = (page: Page): Locator => page.getByRole('application', { name: 'Drawing' });
 export const titleField = (page: Page): Locator => page.getByLabel('Drawing title');
 
-/** A place of the page, by shares of what is seen of the drawing. */
+/** A place of the page, by shares of what is seen of the drawing between the panels. */
 export async function toPagePoint(page: Page, [x, y]: readonly [number, number]): Promise<{ x: number; y: number }> {
   const box = await surface(page).boundingBox();
   if (!box) throw new Error('the drawing is not in sight');
-  return { x: box.x + x * box.width, y: box.y + y * box.height };
+  const right = box.x + box.width - 16;
+  const [left, top, bottom] = [box.x + 84, box.y + 74, box.y + box.height - 70];
+  return { x: left + x * (right - left), y: top + y * (bottom - top) };
 }
 
 /** Presses on the drawing and drags, without letting go; from and to shares of what is seen of it. */
@@ -96,7 +139,7 @@ export async function pressAt(
 }
 
 /** Opens the panel if it is closed, and shows a part of it: a browser remembers both. */
-export async function openPanel(page: Page, part: 'Layers' | 'Notes'): Promise<void> {
+export async function openPanel(page: Page, part: 'Layers' | 'Notes' | 'Library'): Promise<void> {
   const toggle = page.getByRole('button', { name: 'Layers and notes' });
   if ((await toggle.getAttribute('aria-pressed')) !== 'true') await toggle.click();
   await page.getByRole('button', { name: part, exact: true }).click();

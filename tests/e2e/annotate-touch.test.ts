@@ -9,7 +9,9 @@ import {
   exportDrawing,
   drag,
   getLayerList,
+  isToolChosen,
   openPanel,
+  openStyle,
   toPagePoint,
   surface,
 } from './annotate-page.ts';
@@ -40,7 +42,7 @@ describe('the Annotate page without a keyboard', () => {
     await drag(page, [0.4, 0.4], [0.6, 0.6]);
     await bar.getByRole('button', { name: 'Crop' }).click();
     await bar.waitFor({ state: 'detached' });
-    expect(await page.getByRole('radio', { name: 'Select', exact: true }).isChecked()).toBe(true);
+    expect(await isToolChosen(page, 'Select')).toBe(true);
     const { size } = await readPixels(page, (await exportDrawing(page, 'PNG')).bytes, []);
     expect(size[0]).toBeLessThan(600);
     await page.close();
@@ -67,7 +69,8 @@ describe('the Annotate page without a keyboard', () => {
     async () => {
       const { page, cdp } = await held();
       await openPanel(page, 'Layers');
-      await page.getByRole('checkbox', { name: 'Fill' }).check();
+      await (await openStyle(page)).getByRole('checkbox', { name: 'Fill' }).check();
+      await page.keyboard.press('Escape');
       await chooseTool(page, 'Rectangle');
       await drag(page, [0.3, 0.4], [0.5, 0.6]);
       const at = await toPagePoint(page, [0.4, 0.5]);

@@ -10,6 +10,7 @@ import {
   chooseTool,
   drag,
   getShapeKinds,
+  isToolChosen,
   layer,
   openPage,
   openPanel,
@@ -133,7 +134,7 @@ describe('the Annotate page', () => {
   verifies('annotate/accessible', 'names, the way by Tab, contrast, 320 px, and twice the size', async () => {
     const page = await openBlankSheet(all.at);
     await page.keyboard.press('n');
-    expect(await page.getByRole('radio', { name: 'Numbered marker' }).isChecked()).toBe(true);
+    await waitFor(() => isToolChosen(page, 'Numbered marker'), 'the tool of the key');
     const wrong = (await listControls(page)).filter((each) => each.endsWith('""'));
     const { unfocused, withoutFocusRing } = await tabThroughPage(page);
     wrong.push(...unfocused, ...withoutFocusRing);

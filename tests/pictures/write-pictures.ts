@@ -34,14 +34,15 @@ async function showContradictions(page: Page): Promise<void> {
 async function showAnnotation(page: Page): Promise<void> {
   await openPage(page, '/annotate', 'Capture desktop');
   await page.getByRole('button', { name: 'Capture desktop' }).click();
-  await page.getByRole('radio', { name: /^Arrow/ }).check({ force: true });
+  await page.getByRole('button', { name: 'Arrow', exact: true }).click();
   const { mouse } = page;
-  await mouse.move(820, 560);
+  await mouse.move(690, 560);
   await mouse.down();
-  await mouse.move(645, 530, { steps: 8 });
+  await mouse.move(508, 526, { steps: 8 });
   await mouse.up();
-  await page.getByRole('radio', { name: /arker/ }).check({ force: true });
-  await mouse.click(850, 568);
+  await page.getByRole('button', { name: 'Numbered marker', exact: true }).click();
+  await mouse.click(716, 566);
+  await page.keyboard.type('The nests add up to 18');
 }
 
 /** A chat with a tool's answer. */

@@ -24,6 +24,13 @@ export const annotate = [
     'annotate/damaged':
       'Files that are not what they are called, are cut off, empty or too new are told by name and reason, and nothing is made of them.',
     'annotate/many': 'A list of a thousand drawings is made as it is scrolled, and searched by title.',
+    'annotate/tools':
+      'The toolbar shows the last used tool of each group and opens the others by mouse, finger and keys; what is drawn at a small zoom looks as it does at full size.',
+    'annotate/notes': 'Placing or pressing a marker opens its note beside it, where keys never become shortcuts.',
+    'annotate/excalidraw':
+      'Excalidraw files are opened, added to a drawing and exported; what has no counterpart is counted, and damaged files change nothing.',
+    'annotate/library':
+      'Shapes are saved in a library of the vault by name, inserted by click and drag, deleted with a way back, and exchanged as Excalidraw libraries.',
     'annotate/accessible': 'The page works by keys, with names and contrast, from 320 px up, light and dark.',
   }),
 ];

@@ -67,7 +67,10 @@ export const SLOWEST_FIRST = [
 /** End-to-end tests of a feature, by its source files. Names of tests omit `tests/e2e/` and `.test.ts`. */
 export const FEATURES: readonly [files: RegExp, tests: readonly string[]][] = [
   [/^web\/(features|gateway\/agent)\/(agents|tools)\//, ['agents-page', 'tools-page']],
-  [/^web\/(paint|canvas|features\/annotate)\/|^shared\/canvas\//, ['annotate', 'annotate-files', 'canvas', 'studio']],
+  [
+    /^web\/(paint|canvas|features\/annotate)\/|^shared\/canvas\//,
+    ['annotate', 'annotate-excalidraw', 'annotate-files', 'canvas', 'studio'],
+  ],
   [/approvals?\b/, ['approvals', 'approvals-page']],
   [/^web\/features\/backups\/|^bridge\/backup\//, ['backups-page']],
   [/^(web\/features\/browser|bridge\/capabilities\/browser)\//, ['browser-page', 'driven-browser']],

@@ -2,12 +2,12 @@ const CSS_TEXT = `
 .perch-canvas { direction: ltr; }
 .perch-canvas .canvas-container, .perch-canvas .canvas-container > canvas { border-radius: inherit; }
 .perch-canvas canvas:focus-visible { outline: 2px solid light-dark(#0b57d0, #a8c7fa); outline-offset: 2px; }
-.perch-studio { direction: ltr; position: relative; width: 100%; height: 100%; overflow: hidden; background: light-dark(#e9ebf1, #16161a); }
+.perch-studio { direction: ltr; position: relative; width: 100%; height: 100%; overflow: hidden; background: var(--perch-ground, light-dark(#e9ebf1, #16161a)); }
 .perch-studio .canvas-container { position: absolute !important; inset: 0; }
 .perch-layers { position: absolute; inset: 0; overflow: hidden; border-radius: inherit; }
 .perch-layers > * { position: absolute; left: 0; top: 0; width: 100%; height: 100%; transform-origin: 0 0; border-radius: 0; will-change: transform; }
 .perch-layers > div > canvas { position: absolute; }
-.perch-veil { position: absolute; left: 0; top: 0; pointer-events: none; box-shadow: 0 0 0 200vmax color-mix(in srgb, light-dark(#e9ebf1, #16161a) 80%, transparent); }
+.perch-veil { position: absolute; left: 0; top: 0; pointer-events: none; box-shadow: 0 0 0 200vmax color-mix(in srgb, var(--perch-ground, light-dark(#e9ebf1, #16161a)) 80%, transparent); }
 .perch-over { position: absolute; inset: 0; width: 100%; height: 100%; outline-offset: -2px; }
 .perch-over:focus-visible { outline: 2px solid light-dark(#0b57d0, #a8c7fa); }
 canvas.perch-empty:not(:focus-visible) { opacity: 0; }

@@ -10,13 +10,14 @@ import { type GestureModifiers, NO_MODIFIERS } from './pointer-gestures.ts';
 import { type DrawStyle, getHitMargin } from './studio/tool-context.ts';
 import { createCropHandles } from './studio/crop-handles.ts';
 import { StudioActions } from './studio/studio-actions.ts';
+import type { FitMargins } from './studio/studio-view-port.ts';
 import { pressKey } from './studio/studio-keys.ts';
 import { beginText } from './studio/press-gestures.ts';
 import { STUDIO_TOOLS, type StudioTool } from './studio/studio-tools.ts';
 import { ENGLISH_TEXTS, type StudioTexts } from './studio/studio-texts.ts';
 
 export { STUDIO_TOOLS, type StudioTool, TOOL_NAMES } from './studio/studio-tools.ts';
-export { ZOOM_RANGE } from './studio/studio-view-port.ts';
+export { type FitMargins, ZOOM_RANGE } from './studio/studio-view-port.ts';
 
 /**
  * An editor for annotations with every tool, by mouse, pen, finger or keyboard. It changes the drawing with its own editor and undoes only
@@ -30,6 +31,7 @@ export class Studio extends StudioActions {
   #drawStyle: DrawStyle = { color: '#d92d20', strokeWidth: 3, fill: false, fontSize: 20 };
   #isStraight = false;
   #isSnapping = true;
+  #isZoomAware = false;
   readonly #handledEvents = new WeakSet<KeyboardEvent>();
 
   /** `texts`: the texts for screen readers, English by default. */
@@ -95,7 +97,25 @@ export class Studio extends StudioActions {
   }
 
   get drawStyle(): DrawStyle {
-    return this.#drawStyle;
+    const { strokeWidth, fontSize, ...style } = this.#drawStyle;
+    return { ...style, ...this.#toDrawingLengths({ strokeWidth, fontSize }) };
+  }
+
+  /**
+   * Whether widths and text sizes are those of the page while the view is smaller than the drawing: 3 CSS pixels at a zoom of 0.6 draw a
+   * line of 5. False by default.
+   */
+  get isZoomAware(): boolean {
+    return this.#isZoomAware;
+  }
+
+  set isZoomAware(isZoomAware: boolean) {
+    this.#isZoomAware = isZoomAware;
+    this.scheduleNotify();
+  }
+
+  get styleZoom(): number {
+    return this.#isZoomAware ? Math.min(1, this.view.zoom) : 1;
   }
 
   /**
@@ -117,7 +137,7 @@ export class Studio extends StudioActions {
 
   set strokeWidth(strokeWidth: number) {
     if (!(strokeWidth >= 0.1 && strokeWidth <= 1000)) throw new RangeError(`The line width must be 0.1 to 1000, not ${strokeWidth}`);
-    this.#restyle({ strokeWidth }, { strokeWidth });
+    this.#restyle({ strokeWidth }, { strokeWidth: this.#toDrawingLengths({ strokeWidth, fontSize: 1 }).strokeWidth });
   }
 
   /** Whether shapes are filled rather than outlined; false by default. */
@@ -136,7 +156,8 @@ export class Studio extends StudioActions {
 
   set fontSize(fontSize: number) {
     if (!(fontSize >= 1 && fontSize <= 4000)) throw new RangeError(`The text size must be 1 to 4000, not ${fontSize}`);
-    this.#restyle({ fontSize }, { size: fontSize }, ({ kind }) => kind !== 'marker');
+    const { fontSize: size } = this.#toDrawingLengths({ strokeWidth: 1, fontSize });
+    this.#restyle({ fontSize }, { size }, ({ kind }) => kind !== 'marker');
   }
 
   /** 1 shows a CSS pixel of the drawing as one of the page; 0.05 to 40. */
@@ -159,6 +180,11 @@ export class Studio extends StudioActions {
   fit(): void {
     this.view.fit();
     this.announce(this.texts.wholeSheet(this.zoom));
+  }
+
+  /** Keeps margins free when the sheet is fitted, for controls above it; 24 CSS pixels on each side by default. */
+  setFitMargins(margins: FitMargins): void {
+    this.view.setMargins(margins);
   }
 
   get canUndo(): boolean {
@@ -254,6 +280,12 @@ export class Studio extends StudioActions {
   #editTextAt({ clientX, clientY }: MouseEvent): void {
     if (this.handleEnter() || this.selection.length > 0) return;
     beginText(this, { ...this.view.toDrawing(clientX, clientY), pressure: 0 }, NO_MODIFIERS).end();
+  }
+
+  /** Converts lengths of the style to CSS pixels of the drawing. */
+  #toDrawingLengths({ strokeWidth, fontSize }: Pick<DrawStyle, 'strokeWidth' | 'fontSize'>): Pick<DrawStyle, 'strokeWidth' | 'fontSize'> {
+    const convert = (length: number, max: number): number => Math.min(max, Math.round((length / this.styleZoom) * 100) / 100);
+    return { strokeWidth: convert(strokeWidth, 1000), fontSize: convert(fontSize, 4000) };
   }
 
   #restyle(style: Partial<DrawStyle>, fields: FieldValues, isAffected: (shape: Shape) => boolean = () => true): void {

@@ -12,6 +12,8 @@ type ShortcutAction = () => unknown;
 class Layout {
   readonly isApple = /Mac|iPhone|iPad/.test(navigator.platform);
   isNarrow = $state(false);
+  /** Whether the page fills the window, so that the sidebar is a drawer on wide screens too. */
+  isFullBleed = $state(false);
   /** Whether the sidebar is open, on wide screens. */
   isDocked = $state(safeLocalStorage.read('sidebar') !== 'hidden');
   /** Whether the sidebar groups chats in folders by folder instead of by date. */
@@ -23,7 +25,7 @@ class Layout {
   isPaletteOpen = $state(false);
   readonly #actions = new Map<ShortcutName, ShortcutAction>();
 
-  readonly isSidebarVisible = $derived(this.isNarrow ? this.isDrawerOpen : this.isDocked);
+  readonly hasDrawer = $derived(this.isNarrow || this.isFullBleed);
 
   constructor() {
     const narrow = matchMedia(NARROW_QUERY);
@@ -35,7 +37,7 @@ class Layout {
   }
 
   toggleSidebar(): void {
-    if (this.isNarrow) this.isDrawerOpen = !this.isDrawerOpen;
+    if (this.hasDrawer) this.isDrawerOpen = !this.isDrawerOpen;
     else {
       this.isDocked = !this.isDocked;
       safeLocalStorage.write('sidebar', this.isDocked ? null : 'hidden');

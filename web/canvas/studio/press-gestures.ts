@@ -19,13 +19,19 @@ const createPressGesture =
     };
   };
 
-/** Adds a marker with the next number. */
+/** Smallest diameter of a new marker, in CSS pixels of the style. */
+const MIN_MARKER_SIZE = 24;
+
+/** Adds a marker with the next number and opens its note; on a marker, opens that one's note. */
 export const beginMarker = createPressGesture((bench, { x, y }) => {
+  const hit = findShapeAt(bench.drawing.shapes, [x, y], 0, measureText);
+  if (hit?.kind === 'marker') return bench.openNote(hit.id);
   const labels = bench.drawing.shapes.flatMap((shape) => (shape.kind === 'marker' ? [Number(shape.label)] : []));
   const label = String(Math.max(0, ...labels.filter(Number.isInteger)) + 1);
-  const size = Math.max(24, Math.round(bench.drawStyle.fontSize * 1.4));
-  bench.editor.add('marker', { x, y, label, color: bench.drawStyle.color, size });
+  const size = Math.min(4000, Math.round(Math.max(MIN_MARKER_SIZE / bench.styleZoom, bench.drawStyle.fontSize * 1.4)));
+  const { id } = bench.editor.add('marker', { x, y, label, color: bench.drawStyle.color, size });
   bench.announce(bench.texts.marker(label));
+  bench.openNote(id);
 });
 
 /** Edits the text at that position, or begins a new one. */

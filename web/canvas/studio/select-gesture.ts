@@ -42,7 +42,10 @@ export const beginSelect: BeginGesture = (bench, at, modifiers) => {
     return createBandGesture(bench, point, modifiers.shift ? selection : []);
   if (hit && !selection.includes(hit.id)) bench.select([hit.id]);
   // A press without a drag selects the pressed shape; a drag moves the whole selection.
-  return createChangeGesture(bench, point, createMoveGesture(bench, point), () => bench.select(hit ? [hit.id] : []));
+  return createChangeGesture(bench, point, createMoveGesture(bench, point), () => {
+    bench.select(hit ? [hit.id] : []);
+    if (hit?.kind === 'marker') bench.openNote(hit.id);
+  });
 };
 
 const NO_CHANGE: Gesture = { extend: () => undefined, end: () => undefined, cancel: () => undefined };

@@ -35,7 +35,7 @@ export abstract class StudioCore implements ToolContext {
   readonly gestureDisplay: GestureDisplay = { draft: undefined, guides: [], band: undefined };
   /** Called at most once per frame with the shape being drawn; undefined when there is none any longer. */
   onDraft: ((shape: Shape | undefined) => void) | undefined;
-  /** Called with the id of a marker to open its note, by Enter or a double click on it. */
+  /** Called with the id of a marker to open its note: a new one, or by Enter or a click on it. */
   onNote: ((id: string) => void) | undefined;
   protected readonly ended = new AbortController();
   protected readonly polygon = new PolygonTool();
@@ -95,6 +95,7 @@ export abstract class StudioCore implements ToolContext {
   }
 
   abstract readonly drawStyle: DrawStyle;
+  abstract readonly styleZoom: number;
   /** Tool of the next press. */
   protected abstract readonly activeTool: StudioTool;
   /** Adds modifiers that count as held. */
@@ -181,6 +182,10 @@ export abstract class StudioCore implements ToolContext {
       signal: this.ended.signal,
       onDone: (text) => this.#onTextEdited(shape, text),
     });
+  }
+
+  openNote(id: string): void {
+    this.onNote?.(id);
   }
 
   /** Shows the stroke in progress of another person; undefined once it has ended. */

@@ -5,8 +5,14 @@ import type { CoordinateMap, CanvasPoint } from '../coordinate-map.ts';
 
 /** Range of the zoom, 5 % to 4000 %, and the factor of a step. */
 export const ZOOM_RANGE = { least: 0.05, most: 40, step: 1.25 } as const;
-/** Margin around the fitted sheet, in CSS pixels. */
-const FIT_MARGIN_PX = 24;
+/** Margins around the fitted sheet, in CSS pixels. */
+export interface FitMargins {
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+  readonly left: number;
+}
+const DEFAULT_MARGINS: FitMargins = { top: 24, right: 24, bottom: 24, left: 24 };
 
 /** The visible part of a drawing and its zoom. */
 export class StudioViewport implements CoordinateMap {
@@ -18,6 +24,7 @@ export class StudioViewport implements CoordinateMap {
   /** The drawing's origin in CSS pixels from the element's left upper corner. */
   #origin: CanvasPoint = { x: 0, y: 0 };
   #size = { width: 0, height: 0 };
+  #margins = DEFAULT_MARGINS;
   #isFitted = true;
 
   constructor(fabric: StaticCanvas, element: HTMLElement, page: () => Page, onChange: () => void) {
@@ -42,6 +49,11 @@ export class StudioViewport implements CoordinateMap {
     return { x, y, width: this.#size.width / this.#zoom, height: this.#size.height / this.#zoom };
   }
 
+  /** The middle of the visible part of the drawing. */
+  get center(): CanvasPoint {
+    return this.toDrawingPoint({ x: this.#size.width / 2, y: this.#size.height / 2 });
+  }
+
   /** Applies a new size of the element. The sheet stays fitted until the view is zoomed or panned. */
   resize(width: number, height: number): void {
     if (width === this.#size.width && height === this.#size.height) return;
@@ -51,14 +63,21 @@ export class StudioViewport implements CoordinateMap {
     else this.#applyTransform();
   }
 
-  /** Shows the whole sheet centred, without enlarging it. */
+  /** Keeps margins free when the sheet is fitted. */
+  setMargins(margins: FitMargins): void {
+    this.#margins = margins;
+    if (this.#isFitted) this.fit();
+  }
+
+  /** Shows the whole sheet centred between the margins, without enlarging it. */
   fit(): void {
     const { x, y, width, height } = this.#page();
-    const room = { width: Math.max(1, this.#size.width - 2 * FIT_MARGIN_PX), height: Math.max(1, this.#size.height - 2 * FIT_MARGIN_PX) };
+    const { top, right, bottom, left } = this.#margins;
+    const room = { width: Math.max(1, this.#size.width - left - right), height: Math.max(1, this.#size.height - top - bottom) };
     this.#zoom = clampZoom(Math.min(room.width / width, room.height / height, 1));
     this.#origin = {
-      x: this.#size.width / 2 - (x + width / 2) * this.#zoom,
-      y: this.#size.height / 2 - (y + height / 2) * this.#zoom,
+      x: left + room.width / 2 - (x + width / 2) * this.#zoom,
+      y: top + room.height / 2 - (y + height / 2) * this.#zoom,
     };
     this.#isFitted = true;
     this.#applyTransform();

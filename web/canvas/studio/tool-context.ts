@@ -32,7 +32,10 @@ export interface ToolContext {
   readonly editor: Editor;
   readonly actions: DrawingActions;
   readonly view: StudioViewport;
+  /** Look of the shapes drawn next, in CSS pixels of the drawing. */
   readonly drawStyle: DrawStyle;
+  /** Zoom that lengths of the style are seen at: 1, or less if they look the same while the view is smaller. */
+  readonly styleZoom: number;
   readonly texts: StudioTexts;
   readonly gestureDisplay: GestureDisplay;
   readonly selection: readonly string[];
@@ -46,6 +49,8 @@ export interface ToolContext {
   requestRepaint(): void;
   /** Previews changed shapes; `undefined` ends the preview. */
   previewShapes(shapes: readonly Shape[] | undefined): void;
+  /** Opens the note of a marker, if the page shows notes. */
+  openNote(id: string): void;
   /** Opens a field for the text of a shape. */
   openTextField(shape: Shape): void;
 }

@@ -5,6 +5,7 @@ import { drawingToJson } from '#shared/canvas/drawing-file.ts';
 import { getPaintedBounds } from '#shared/canvas/geometry.ts';
 import { m } from '#app/i18n/messages.ts';
 import { toFileName } from '#app/files/save-file.ts';
+import { formatConversion } from './excalidraw-files.ts';
 import { exportImage, exportSvg } from '../../paint/export-image.ts';
 import { measureText } from '../../paint/measure-text.ts';
 
@@ -13,23 +14,33 @@ export const EXPORT_KINDS = {
   jpeg: { label: () => 'JPEG', type: 'image/jpeg' },
   svg: { label: () => 'SVG', type: 'image/svg+xml' },
   json: { label: () => m.annotate_export_json(), type: 'application/json' },
+  excalidraw: { label: () => m.annotate_export_excalidraw(), type: 'application/json' },
 } as const;
 export type ExportKind = keyof typeof EXPORT_KINDS;
 
 /** Maximum bytes of a picture in a message (limits.ts), minus the overhead of its frame. */
 const MAX_CHAT_BYTES = 6 * 1024 * 1024;
 
-/** Exports a drawing as a file. Redacted content is removed, except in JSON. Rejects with an Error that says why it cannot be created. */
-export async function exportDrawing(drawing: Drawing, kind: ExportKind, title: string): Promise<File> {
+/**
+ * Exports a drawing as a file. Redacted content is removed, except in editable files. `notice`: what the format could not keep. Rejects
+ * with an Error that says why the file cannot be created.
+ */
+export async function exportDrawing(drawing: Drawing, kind: ExportKind, title: string): Promise<{ file: File; notice: string }> {
   const { type } = EXPORT_KINDS[kind];
   const extension = kind === 'jpeg' ? 'jpg' : kind === 'json' ? 'perch-drawing.json' : kind;
-  return new File([await createContent(drawing, kind)], `${toFileName(title, m.annotate_file_name())}.${extension}`, { type });
+  const { content, notice = '' } = await createContent(drawing, kind);
+  return { file: new File([content], `${toFileName(title, m.annotate_file_name())}.${extension}`, { type }), notice };
 }
 
-async function createContent(drawing: Drawing, kind: ExportKind): Promise<BlobPart> {
-  if (kind === 'json') return drawingToJson(drawing);
-  if (kind === 'svg') return exportSvg(drawing);
-  return exportImage(drawing, kind === 'png' ? { type: 'image/png' } : { type: 'image/jpeg', quality: 0.92 });
+async function createContent(drawing: Drawing, kind: ExportKind): Promise<{ content: BlobPart; notice?: string }> {
+  if (kind === 'json') return { content: drawingToJson(drawing) };
+  if (kind === 'excalidraw') {
+    const { drawingToExcalidraw } = await import('#shared/canvas/excalidraw/excalidraw-export.ts');
+    const { json, simplified } = drawingToExcalidraw(drawing, measureText);
+    return { content: json, notice: formatConversion({ simplified }) };
+  }
+  if (kind === 'svg') return { content: await exportSvg(drawing) };
+  return { content: await exportImage(drawing, kind === 'png' ? { type: 'image/png' } : { type: 'image/jpeg', quality: 0.92 }) };
 }
 
 /** Whether a drawing has redactions, whose hidden content its JSON still contains. */

@@ -6,6 +6,7 @@ import { type Problem, toProblem } from '#kit/problems.ts';
 import { m } from '#app/i18n/messages.ts';
 import { toasts } from '#kit/toasts.svelte.ts';
 import { drawings } from './drawings.svelte.ts';
+import { isExcalidrawFile, readExcalidrawDrawing, withoutPeriod } from './excalidraw-files.ts';
 import { PictureError, readPicture } from './read-picture.ts';
 
 /** Maximum length of a file's name in the label of its drawing. */
@@ -14,8 +15,9 @@ const MAX_SOURCE_CHARS = 100;
 /** The address of a drawing. */
 export const toDrawingHref = (id: string): string => `/annotate/${id}`;
 
-/** Whether a file is a drawing saved as JSON. */
-export const isDrawingFile = ({ name, type }: File): boolean => type === 'application/json' || name.endsWith('.json');
+/** Whether a file is a drawing of Perch saved as JSON. */
+export const isDrawingFile = (file: File): boolean =>
+  !isExcalidrawFile(file) && (file.type === 'application/json' || file.name.endsWith('.json'));
 
 /** Creates drawings from pictures and files, or blank ones. */
 export class NewDrawing {
@@ -29,7 +31,10 @@ export class NewDrawing {
   /** Creates a drawing from each file and opens the last one. Invalid files are reported by name; the others are still created. */
   readonly createFromFiles = (files: readonly File[]): Promise<void> =>
     this.#createAll(
-      files.map((file) => async () => (isDrawingFile(file) ? this.#createFromJson(file) : this.#createFromPicture(file, file.name))),
+      files.map((file) => async () => {
+        if (isExcalidrawFile(file)) return this.#createFromExcalidraw(file);
+        return isDrawingFile(file) ? this.#createFromJson(file) : this.#createFromPicture(file, file.name);
+      }),
     );
 
   readonly createBlank = (): Promise<void> => this.#createAll([() => drawings.create(m.annotate_untitled())]);
@@ -59,18 +64,26 @@ export class NewDrawing {
     return id;
   }
 
+  async #createFromExcalidraw(file: File): Promise<string> {
+    const { drawing, notice } = await readExcalidrawDrawing(file);
+    const id = await drawings.createCopy(toTitle(file.name), drawing, [toSource(file)]);
+    if (notice !== '') toasts.show(notice, { sticky: true });
+    return id;
+  }
+
   async #createFromJson(file: File): Promise<string> {
     try {
-      return await drawings.createCopy(toTitle(file.name), drawingFromJson(await file.text()), [
-        `document:${toSafeFileName(file.name).slice(0, MAX_SOURCE_CHARS)}`,
-      ]);
+      return await drawings.createCopy(toTitle(file.name), drawingFromJson(await file.text()), [toSource(file)]);
     } catch (error) {
       if (error instanceof Error && error.name === 'DrawingFileError')
-        throw new PictureError(m.annotate_file_problem({ name: file.name, why: error.message }));
+        throw new PictureError(m.annotate_file_problem({ name: file.name, why: withoutPeriod(error.message) }));
       throw error;
     }
   }
 }
+
+/** Source of a drawing that others may have made. */
+const toSource = ({ name }: File): string => `document:${toSafeFileName(name).slice(0, MAX_SOURCE_CHARS)}`;
 
 /** Converts an error; a `PictureError` is already a sentence that names the file. */
 export const toFileProblem = (error: unknown, doing: string): Problem =>
@@ -86,7 +99,7 @@ export function mergeProblems(problems: readonly Problem[]): Problem | null {
 const toTitle = (name: string): string =>
   toVisibleName(
     toSafeFileName(name)
-      .replace(/(\.perch-drawing)?\.[A-Za-z0-9]{2,5}$/, '')
+      .replace(/(\.perch-drawing)?\.[A-Za-z0-9]{2,10}$/, '')
       .slice(0, 200),
     m.annotate_untitled(),
   );

@@ -12,6 +12,8 @@ export class StudioView {
   isStraight = $state(false);
   hasSnapping = $state(true);
   zoom = $state(1);
+  /** Counts changes of the state, among them those of the visible part. */
+  revision = $state(0);
   canUndo = $state(false);
   canRedo = $state(false);
   selection = $state.raw<readonly string[]>([]);
@@ -27,6 +29,12 @@ export class StudioView {
     this.studio = studio;
     this.#read();
     this.shapes = studio.drawing.shapes;
+  }
+
+  /** Converts a length of a shape to that of the style: what it looks like while the view is smaller than the drawing. */
+  toStyleLength(length: number): number {
+    const zoom = this.studio.isZoomAware ? Math.min(1, this.zoom) : 1;
+    return Math.round(length * zoom * 10) / 10;
   }
 
   /** Follows the studio; shapes are read once per frame. Returns a function that stops it. */
@@ -59,6 +67,7 @@ export class StudioView {
       zoom,
       selection,
     } satisfies Partial<StudioView>);
+    this.revision++;
     this.canUndo = editor.canUndo;
     this.canRedo = editor.canRedo;
   }

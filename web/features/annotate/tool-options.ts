@@ -1,18 +1,4 @@
-import type { StudioTool } from '#canvas/studio/studio-tools.ts';
 import { m } from '#app/i18n/messages.ts';
-
-/** Tools behind “More tools” on narrow screens. */
-export const RARE_TOOLS: ReadonlySet<StudioTool> = new Set([
-  'highlighter',
-  'ellipse',
-  'line',
-  'polygon',
-  'star',
-  'callout',
-  'blur',
-  'erase',
-  'crop',
-]);
 
 export const COLORS = [
   { name: () => m.annotate_colour_red(), value: '#d92d20' },
@@ -25,6 +11,7 @@ export const COLORS = [
   { name: () => m.annotate_colour_white(), value: '#ffffff' },
 ] as const;
 
-/** CSS pixels. */
+/** Widths that the panel shows as buttons, in CSS pixels. */
+export const QUICK_WIDTHS = [3, 5, 8] as const;
 export const STROKE_WIDTHS = [1, 2, 3, 5, 8, 12, 20] as const;
 export const FONT_SIZES = [12, 16, 20, 28, 40, 64] as const;
