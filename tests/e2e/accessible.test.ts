@@ -229,7 +229,8 @@ describe('accessible', () => {
     await page.getByRole('menuitem', { name: 'Rename' }).waitFor();
     await keyboard.press('End');
     await keyboard.press('Enter');
-    await waitFor(async () => (await describeFocus(page)) === 'Undo', 'the keyboard to be on the way back');
+    await waitFor(async () => (await describeFocus(page)) === 'Message', 'the keyboard to be in a new chat');
+    await tabTo(page, 'Undo');
     await keyboard.press('Enter');
     await page.getByRole('navigation', { name: 'Chats' }).getByRole('link', { name: 'By keyboard' }).waitFor();
     await page.close();
