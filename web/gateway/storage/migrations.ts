@@ -62,6 +62,7 @@ export const migrations: readonly VaultMigration[] = [
   (db) => {
     for (const name of ['conversations', 'apiFiles'] as const) db.createObjectStore(name, { keyPath: 'id' });
   },
+  (db) => void db.createObjectStore('budgets', { keyPath: 'id' }),
 ];
 
 /** Splits the single document into a row for each key. */

@@ -1,3 +1,4 @@
+import { type HistoryMessage, stoppedBudget } from '#shared/rpc/record-schemas.ts';
 import type { RpcError } from '#shared/rpc/rpc-error.ts';
 import { ProviderError } from '../../providers/provider.ts';
 
@@ -7,3 +8,9 @@ export const isRefusal = ({ code, cause }: RpcError): boolean =>
 
 /** Whether the connection to the bridge was lost during the answer, as if the browser were closed. */
 export const isDisconnected = ({ cause }: RpcError): boolean => cause instanceof ProviderError && cause.cutOff;
+
+/** An error as it is stored in a reply, with the budget that has stopped it. */
+export function toStoredError({ code, message, extra }: RpcError): NonNullable<HistoryMessage['error']> {
+  const { data: budget } = stoppedBudget.safeParse(extra.details?.['budget']);
+  return { code, message, ...(budget ? { budget } : {}) };
+}
