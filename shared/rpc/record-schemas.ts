@@ -89,7 +89,7 @@ export const linkOrigins = {
 };
 
 /** The budget that has stopped a reply. */
-export const stoppedBudget = z.object({ scope: z.string(), period: budgetPeriod });
+const stoppedBudget = z.object({ scope: z.string(), period: budgetPeriod });
 
 export const historyMessage = z.object({
   id: z.string(),

@@ -15,5 +15,6 @@ export const budgets = [
     'budgets/restart': 'Sums, limits and decisions are the same after a restart, and include what other hosts have recorded.',
     'budgets/input': 'Amounts that are negative or not finite, and unknown scopes, are refused.',
     'budgets/forecast': 'The forecast is the mean pace of the period so far, once enough of it has passed.',
+    'budgets/app': 'The app shows the budgets, and a stopped reply offers to raise the budget or to continue.',
   }),
 ];

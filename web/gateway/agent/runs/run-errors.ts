@@ -1,5 +1,6 @@
-import { type HistoryMessage, stoppedBudget } from '#shared/rpc/record-schemas.ts';
+import type { HistoryMessage } from '#shared/rpc/record-schemas.ts';
 import type { RpcError } from '#shared/rpc/rpc-error.ts';
+import { readStoppedBudget } from '#shared/rpc/stopped-budget.ts';
 import { ProviderError } from '../../providers/provider.ts';
 
 /** Whether the request was refused because of its content or a limit; other failures are unrelated to the request. */
@@ -11,6 +12,6 @@ export const isDisconnected = ({ cause }: RpcError): boolean => cause instanceof
 
 /** An error as it is stored in a reply, with the budget that has stopped it. */
 export function toStoredError({ code, message, extra }: RpcError): NonNullable<HistoryMessage['error']> {
-  const { data: budget } = stoppedBudget.safeParse(extra.details?.['budget']);
+  const budget = readStoppedBudget(extra.details);
   return { code, message, ...(budget ? { budget } : {}) };
 }
