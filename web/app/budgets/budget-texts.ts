@@ -32,6 +32,9 @@ export function describeGauge({ period, measure, used, limit }: BudgetGauge): st
   return period === 'day' ? m.budgets_tokens_today(amounts) : m.budgets_tokens_this_month(amounts);
 }
 
-/** When a limit starts again. */
-export const describeReset = ({ resetsAt }: Pick<BudgetGauge, 'resetsAt'>): string =>
-  m.budgets_resets({ when: formatDateTime(resetsAt, { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' }) });
+/** When a limit starts again: a date, with the time if it is no midnight here because the gateway has another time zone. */
+export function describeReset({ resetsAt }: Pick<BudgetGauge, 'resetsAt'>): string {
+  const at = new Date(resetsAt);
+  const time = at.getHours() + at.getMinutes() > 0 ? ({ hour: 'numeric', minute: '2-digit' } as const) : {};
+  return m.budgets_resets({ when: formatDateTime(at, { day: 'numeric', month: 'short', ...time }) });
+}
