@@ -41,3 +41,16 @@ export function listDates(last: string, count: number): string[] {
   const end = Date.parse(last);
   return Array.from({ length: count }, (_, index) => new Date(end - (count - 1 - index) * DAY_MS).toISOString().slice(0, 10));
 }
+
+/** Milliseconds since 1970 at which a date (`YYYY-MM-DD`) begins, by a function of `createLocalTime`. */
+export function findDateStart(date: string, toLocalTime: ReturnType<typeof createLocalTime>): number {
+  // No offset from UTC is larger than 14 hours.
+  let first = Math.floor(Date.parse(date) / SLOT_MS) - 15 * 4;
+  let last = first + 30 * 4;
+  while (first < last) {
+    const middle = Math.floor((first + last) / 2);
+    if (toLocalTime(middle * SLOT_MS).date >= date) last = middle;
+    else first = middle + 1;
+  }
+  return first * SLOT_MS;
+}

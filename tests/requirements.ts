@@ -3,6 +3,7 @@ import { annotate } from './requirements/annotate-requirements.ts';
 import { app } from './requirements/app-requirements.ts';
 import { bridge } from './requirements/bridge-requirements.ts';
 import { drawings } from './requirements/drawings-requirements.ts';
+import { budgets } from './requirements/budgets-requirements.ts';
 import { drivenBrowser } from './requirements/browser-requirements.ts';
 import { canvas } from './requirements/canvas-requirements.ts';
 import { capabilities } from './requirements/capabilities-requirements.ts';
@@ -80,6 +81,7 @@ const sections = [
   ...compaction,
   ...cron,
   ...reading,
+  ...budgets,
   ...keys,
   ...responses,
   ...media,

@@ -3,6 +3,7 @@ import { shapeSchema } from '../canvas/shape-schema.ts';
 import { chatEvents } from './chat-events.ts';
 import { errorShape } from './frames.ts';
 import { approval } from './methods/approval-contracts.ts';
+import { budgetGauge, budgetScope } from './methods/budget-contracts.ts';
 import { download } from './methods/browser-contracts.ts';
 import { browserFrame } from './methods/browser-view-contracts.ts';
 import { configFileState } from './methods/config-contracts.ts';
@@ -27,6 +28,10 @@ export const events = {
   'incognito.done': z.object({ runId: z.string(), model: z.string(), usage }),
   /** An incognito reply failed or was aborted. */
   'incognito.error': z.object({ runId: z.string(), error: errorShape }),
+  /** A budget was set, removed or continued. */
+  'budgets.changed': z.object({ scope: budgetScope }),
+  /** A budget has reached 80 %. Sent once per budget and period. */
+  'budgets.near': z.object({ scope: budgetScope, name: z.string().nullable(), gauge: budgetGauge }),
   /** The configuration changed. `hash` identifies the new one. */
   'config.changed': z.object({ hash: z.string() }),
   /** A plan was created, changed or deleted. */

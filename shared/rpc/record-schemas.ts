@@ -1,4 +1,5 @@
 import { id } from './frames.ts';
+import { budgetPeriod } from './methods/budget-contracts.ts';
 import { agentParameters, modelParameters } from './model-parameters.ts';
 import { createVisibleName } from './visible-name.ts';
 import { z } from './zod.ts';
@@ -87,6 +88,9 @@ export const linkOrigins = {
   quotedUrls: z.array(z.string()).optional(),
 };
 
+/** The budget that has stopped a reply. */
+const stoppedBudget = z.object({ scope: z.string(), period: budgetPeriod });
+
 export const historyMessage = z.object({
   id: z.string(),
   role: z.enum(['user', 'assistant', 'system', 'tool']),
@@ -104,7 +108,7 @@ export const historyMessage = z.object({
   /** The host stopped during the reply. The partial text is kept and the message can be sent again. */
   interrupted: z.boolean().optional(),
   /** The run failed after this partial reply. */
-  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  error: z.object({ code: z.string(), message: z.string(), budget: stoppedBudget.optional() }).optional(),
   attachments: z.array(attachmentInfo).optional(),
   /** Outside sources that were in the context when the message was written, such as `web:example.com`. Empty if a person reviewed it. */
   outside: z.array(z.string()).optional(),

@@ -16,6 +16,7 @@ const KEY_FIELDS: Readonly<Record<Exclude<SyncStore, 'sessions' | 'heads'>, stri
   approvals: 'id',
   devices: 'id',
   apiKeys: 'id',
+  budgets: 'id',
   responses: 'id',
   conversations: 'id',
   apiFiles: 'id',

@@ -171,6 +171,23 @@ verifies('http.chat/standing', 'a key may have limits, and is looked at each tim
   for (let i = 0; i < 3; i++) expect(await complete('normal', {}, { token: secret })).toMatchObject({ status: 200, reachedCore: true });
 });
 
+verifies('budgets/fast-path', 'while the vault has a budget, every call is for the core to decide, from the first on', async () => {
+  const { client } = await gw.client();
+  await completeUncached('normal');
+  await completeCached('normal');
+  try {
+    await client.call('budgets.set', { scope: 'vault', limits: { day: { tokens: 1_000_000 } } });
+    await waitFor(async () => (await complete('normal')).reachedCore, 'the decision to be withdrawn');
+    for (let call = 0; call < 3; call++) expect(await complete('normal')).toMatchObject({ status: 200, reachedCore: true });
+    await client.call('budgets.set', { scope: 'vault', limits: { day: { tokens: 1 } } });
+    expect(await complete('normal')).toMatchObject({ status: 429, text: expect.stringContaining('insufficient_quota') as string });
+  } finally {
+    await client.call('budgets.set', { scope: 'vault', limits: null });
+    client.close();
+  }
+  await completeCached('normal');
+});
+
 verifies('http.chat/standing', 'a failed response goes to the core, which decides again', async () => {
   await completeUncached('normal');
   const before = upstream.requests.length;

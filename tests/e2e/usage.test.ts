@@ -137,6 +137,43 @@ describe('usage in the app', () => {
     await page.close();
   });
 
+  verifies('budgets/app', 'a reply that a budget has stopped says so, and continues when a person says so', async () => {
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    await client.call('config.set', { key: 'chat.model', value: 'local/normal' });
+    await client.call('chat.send', { message: 'hi', sessionId: 'budgets' });
+    await client.call('budgets.set', { scope: 'agent:main', limits: { day: { tokens: 1 } } });
+    const page = await at.browser.page(`${at.perch.url}/chat/main/budgets`);
+    await waitForConnection(page, LINKED_STATUS);
+    await page.getByRole('textbox', { name: 'Message' }).fill('And now?');
+    await page.keyboard.press('Enter');
+    const stop = page.getByRole('alert').filter({ hasText: 'The daily budget is used up: Agent Main.' });
+    await stop.getByText('of 1 tokens today').waitFor();
+    await takeScreenshots(page, 'stopped');
+    expect(await waitForNoProblems(() => findLowContrast(page), 'stopped')).toEqual([]);
+    await stop.getByRole('button', { name: 'Raise budget' }).click();
+    await page.getByRole('dialog').getByLabel('Per day (tokens)').waitFor();
+    await takeScreenshots(page, 'raise');
+    await page.keyboard.press('Escape');
+    await stop.getByRole('button', { name: 'Continue anyway for today' }).click();
+    await stop.waitFor({ state: 'detached' });
+    await openSettings(page, 'Usage');
+    const card = page.getByRole('region', { name: 'Budgets' });
+    await card.getByText('Continued for today').waitFor();
+    await card.getByRole('button', { name: 'Set budget' }).click();
+    await page.getByLabel('Per month (USD)').fill('50');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await card.getByText('of $50.00 this month').waitFor();
+    await takeScreenshots(page, 'budgets');
+    expect((await client.call('budgets.list', { scope: 'vault' })).budgets).toMatchObject([{ limits: { month: { cost: 50 } } }]);
+    for (const width of [320, 768]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await waitForNoProblems(() => findOverflow(page), `${width}`)).toEqual([]);
+    }
+    expect(at.browser.complaints).toEqual([]);
+    await page.close();
+  });
+
   verifies(
     'usage.app/charts',
     'on a Japanese phone no line of the totals ends within a word, or before the number that it leads to',

@@ -4,6 +4,7 @@ import type { Usage } from '#shared/rpc/record-schemas.ts';
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
 import { limitRate } from '#shared/async/clock.ts';
 import { createAgents } from './agent/agents.ts';
+import { createBudgetCheck } from './agent/budgets/budget-check.ts';
 import { createRunCompaction } from './agent/compaction/run-compaction.ts';
 import { createGuideEntry } from './agent/guide/guide-entry.ts';
 import { announceMemoryChanges } from './agent/knowledge/memory/announce-changes.ts';
@@ -166,6 +167,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     supportsReasoning: (key: string) => providers.supportsThinking(key),
     lacksReasoning: (key: string) => providers.lacksThinking(key),
     getContextTokens: (key: string) => providers.getContextWindow(key),
+    checkBudgets: createBudgetCheck(parts.budgets),
   };
   const findSmallModel = createSmallModelFinder(providers, () => config.settings.chat.smallModel);
 
@@ -213,6 +215,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     timeoutMs: () => config.settings.tools.execTimeoutMs,
     main: () => agents.get(MAIN_AGENT_ID),
     memoryStore: options.memoryStore,
+    withdrawRoutes: () => options.changed?.(),
     onServersTyped(names: readonly string[]): void {
       if (names.length === 0) return;
       parts.mcp

@@ -20,6 +20,7 @@ const FIRST_METHODS = [connectionMethods, chatMethods, sessionListMethods, agent
 const LAZY_METHODS = [
   lazyMethods('backup', async () => (await import('./system/backup-methods.ts')).backupMethods),
   lazyMethods('browser', async () => (await import('./agent/browser/browser-methods.ts')).browserMethods),
+  lazyMethods('budgets', async () => (await import('./agent/budgets/budget-methods.ts')).budgetMethods),
   lazyMethods('channels', async () => (await import('./automation/channels/channel-methods.ts')).channelMethods),
   lazyMethods('config secrets', async () => (await import('./config/config-methods.ts')).configMethods),
   lazyMethods('cron', async () => (await import('./automation/cron/cron-methods.ts')).cronMethods),

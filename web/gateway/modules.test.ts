@@ -26,6 +26,7 @@ it('modules start in this order: each after those that it needs', () => {
     configFile (loaded by the bridge’s config-file)
     authorizations (loaded by use)
     localModels (loaded by use)
+    budgets (loaded by use)
     drawings (loaded by changes of drawings, drawingChanges)
     approvalService (loaded by changes of execRequests, approvals; 1.5 s after the start)
     agentToolkit (loaded by use)
@@ -43,8 +44,8 @@ it('modules start in this order: each after those that it needs', () => {
     mcp ← approvalService, authorizations (loaded by its own condition)
     cron ← dreamer, dailySummaries (loaded by its own condition; changes of jobs)
     runningChannels ← approvalService (loaded by its own condition)
-    access (loaded by its own condition)
-    http ← wikis, agentToolkit (loaded by use)
+    access ← budgets (loaded by its own condition)
+    http ← wikis, agentToolkit, budgets (loaded by use)
     "
   `);
   const seen = new Set<string>();

@@ -1,5 +1,6 @@
 import { agentToolkitModule } from './agent/toolkit/agent-toolkit-module.ts';
 import { approvalsModule } from './agent/approvals/approvals-module.ts';
+import { budgetsModule } from './agent/budgets/budgets-module.ts';
 import { compactorModule } from './agent/compaction/compactor-module.ts';
 import { filesMirrorModule } from './agent/files-mirror/files-mirror-module.ts';
 import { guideModule } from './agent/guide/guide-module.ts';
@@ -25,6 +26,7 @@ export const MODULES = [
   configFileModule,
   authorizationsModule,
   localModelsModule,
+  budgetsModule,
   drawingsModule,
   approvalsModule,
   agentToolkitModule,

@@ -2,6 +2,7 @@ import type { Contract, ContractParams, ParsedParams, ContractResult } from '../
 import { agentContracts } from './agent-contracts.ts';
 import { approvalContracts } from './approval-contracts.ts';
 import { backupContracts } from './backup-contracts.ts';
+import { budgetContracts } from './budget-contracts.ts';
 import { browserContracts } from './browser-contracts.ts';
 import { browserViewContracts } from './browser-view-contracts.ts';
 import { channelContracts } from './channel-contracts.ts';
@@ -52,6 +53,7 @@ export const contracts = {
   ...toolContracts,
   ...webContracts,
   ...usageContracts,
+  ...budgetContracts,
   ...backupContracts,
   ...browserContracts,
   ...browserViewContracts,

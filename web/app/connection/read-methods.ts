@@ -26,6 +26,7 @@ const READ_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'config.file',
   'tools.list',
   'tools.catalog',
+  'budgets.list',
   'usage.get',
   'usage.daily',
   'usage.hourly',

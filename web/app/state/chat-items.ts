@@ -1,3 +1,4 @@
+import type { StoppedBudget } from '#shared/rpc/stopped-budget.ts';
 import type { Compaction, HistoryMessage, Reasoning, RecalledMemory, Usage } from '#shared/rpc/record-schemas.ts';
 import { type LinkPolicy, toLinkPolicy } from '../trust/composed-links.ts';
 import { getMessageFiles, type MessageFile, getMessageText } from '../files/message-files.ts';
@@ -47,7 +48,7 @@ export interface ReplyItem {
   model?: string | undefined;
   usage?: Usage | undefined;
   elapsedMs?: number | undefined;
-  error?: { code: string; message: string } | undefined;
+  error?: { code: string; message: string; budget?: StoppedBudget | undefined } | undefined;
 }
 
 /** A line below which models see a summary instead of the earlier conversation. */

@@ -1,5 +1,6 @@
 import type { EventPayload } from '#shared/rpc/events.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { readStoppedBudget } from '#shared/rpc/stopped-budget.ts';
 import type { RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
 import type { HistoryMessage } from '#shared/rpc/record-schemas.ts';
 import { trimToLastUserMessage, mergePage, insertMessage } from '#app/state/branch.ts';
@@ -342,7 +343,9 @@ export class Chat {
   }
 
   #onError({ runId, messageId, error }: EventPayload<'chat.error'>): void {
-    const end = error.code === 'ABORTED' ? { aborted: true } : { error: { code: error.code, message: error.message } };
+    const budget = readStoppedBudget(error.details);
+    const failure = { code: error.code, message: error.message, ...(budget ? { budget } : {}) };
+    const end = error.code === 'ABORTED' ? { aborted: true } : { error: failure };
     if (messageId !== undefined) return this.#onEnd(runId, messageId, end);
     if (this.live?.runId !== runId) return;
     // The reply could not be stored; show the received part with its error.

@@ -1,5 +1,6 @@
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
+import { budgets } from '#app/budgets/budgets.svelte.ts';
 import { m } from '#app/i18n/messages.ts';
 import type { UsageReport } from './types.ts';
 
@@ -17,10 +18,10 @@ class Usage {
   /** Loads the report now, after each run, and at an interval. Returns a function that stops it. */
   watch(): () => void {
     void this.load();
-    const stop = gateway.on('chat.done', () => void this.load());
+    const stops = [gateway.on('chat.done', () => void this.load()), gateway.on('budgets.changed', () => void budgets.load())];
     const timer = setInterval(() => void (document.hidden || gateway.state !== 'online' || this.load()), REFRESH_MS);
     return () => {
-      stop();
+      for (const stop of stops) stop();
       clearInterval(timer);
     };
   }
@@ -28,6 +29,7 @@ class Usage {
   async load(): Promise<void> {
     const loadId = ++this.#loadCount;
     const { days } = this;
+    void budgets.load();
     try {
       const [totals, daily, hourly] = await Promise.all([
         gateway.call('usage.get', { days }),

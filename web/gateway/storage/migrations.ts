@@ -66,6 +66,7 @@ export const migrations: readonly VaultMigration[] = [
     db.createObjectStore('trash', { keyPath: 'id' });
     db.createObjectStore('trashRecords', { keyPath: 'key' }).createIndex('blobs', 'blobs', { multiEntry: true });
   },
+  (db) => void db.createObjectStore('budgets', { keyPath: 'id' }),
 ];
 
 /** Splits the single document into a row for each key. */

@@ -12,6 +12,7 @@ import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
 import type { ChannelState } from './records/channel-state.ts';
 import type { ApiFileRecord } from './records/api-file-record.ts';
+import type { BudgetRecord } from './records/budget-record.ts';
 import type { ConversationRecord } from './records/conversation-record.ts';
 import type { ResponseRecord } from './records/response-record.ts';
 import type { ContentLabel } from './records/content-label.ts';
@@ -48,6 +49,10 @@ export interface UsageRecord {
   usage: Usage;
   /** `chat` if undefined. */
   purpose?: UsagePurpose;
+  /** Agent of a call without a session. */
+  agentId?: string;
+  /** Cron job of the run. */
+  jobId?: string;
 }
 
 export interface SearchOptions {
@@ -110,6 +115,7 @@ export interface Collections {
   approvals: ApprovalRecord;
   devices: DeviceRecord;
   apiKeys: KeyRecord;
+  budgets: BudgetRecord;
   responses: ResponseRecord;
   conversations: ConversationRecord;
   apiFiles: ApiFileRecord;

@@ -1,3 +1,4 @@
+import { getBudgetScopes } from '../budgets/budget-scopes.ts';
 import type { UsagePurpose } from '#shared/rpc/methods/usage-contracts.ts';
 import type { Agent } from '../agents.ts';
 import type { Clock } from '#shared/async/clock.ts';
@@ -55,6 +56,7 @@ export function createModelCompletion(
         signal,
         clock,
         shares,
+        budgets: getBudgetScopes({ principal, sessionKey, agentId: agent.id }),
         ...(silenceMs ? { silenceMs: silenceMs() } : {}),
         runTool: () => Promise.reject(new Error('Tools are not available here.')),
       });
@@ -64,7 +66,17 @@ export function createModelCompletion(
     } finally {
       for (const { key: model, usage } of shares) {
         const [provider = ''] = model.split('/', 1);
-        vault.usage.add({ id: crypto.randomUUID(), at: clock.now(), provider, model, sessionKey, principal, usage, purpose });
+        vault.usage.add({
+          id: crypto.randomUUID(),
+          at: clock.now(),
+          provider,
+          model,
+          sessionKey,
+          principal,
+          usage,
+          purpose,
+          agentId: agent.id,
+        });
       }
     }
   };

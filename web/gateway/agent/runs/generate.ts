@@ -69,6 +69,8 @@ export interface Generation extends Limits {
   runTool(call: RoutedCall, signal: AbortSignal, show: (picture: Picture) => void): Promise<unknown>;
   /** Receives the usage of each model, even if the generation fails. */
   shares?: ModelUsage[];
+  /** Scopes of the budgets that are checked before each step; default: that of the vault. */
+  budgets?: readonly string[];
 }
 
 /** Usage of a model, by its key. The last entry is the model called last. */
@@ -153,6 +155,7 @@ export async function* generate(run: Generation): AsyncGenerator<GenerationEvent
   };
   const total = (): Usage => shares.map((share) => share.usage).reduce(sumUsage);
   for (let step = 1; ; step++) {
+    await run.models.checkBudgets?.(chain.current.key, run.budgets, shares);
     const last = limits.getReason(step, run.clock.now());
     const stepInput = last
       ? { messages: toFinalStepMessages(messages, last), tools: [], spent: run.tools }

@@ -1,3 +1,4 @@
+import { getBudgetScopes } from '../budgets/budget-scopes.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { MessagePart } from '#shared/rpc/record-schemas.ts';
 import type { Agent } from '../agents.ts';
@@ -141,6 +142,7 @@ export class HttpAgents {
         return result;
       },
       shares,
+      budgets: getBudgetScopes({ principal: request.principal, sessionKey: null, agentId: agent.id }),
     });
     const remember = lazy(() => this.#replies.add([texts.join(''), ...texts], taint.sources));
     try {
@@ -163,7 +165,16 @@ export class HttpAgents {
       const { principal } = request;
       for (const { key, usage } of shares) {
         const [provider = ''] = key.split('/', 1);
-        vault.usage.add({ id: crypto.randomUUID(), at: clock.now(), provider, model: key, sessionKey: null, principal, usage });
+        vault.usage.add({
+          id: crypto.randomUUID(),
+          at: clock.now(),
+          provider,
+          model: key,
+          sessionKey: null,
+          principal,
+          usage,
+          agentId: agent.id,
+        });
       }
     }
   }

@@ -16,7 +16,7 @@ import type { Vault } from '../../storage/vault-interface.ts';
 import type { Branch, MessageRecord, SessionRecord } from '../../storage/chat-records.ts';
 import type { ParameterLayer } from './run-parameters.ts';
 import type { RemoteRuns } from './remote-runs.ts';
-import type { GenerationEvent } from './generate.ts';
+import type { GenerationEvent, ModelUsage } from './generate.ts';
 import type { Limits } from './run-limits.ts';
 
 /** The tools that runs may use. */
@@ -171,6 +171,11 @@ export interface Models {
   supportsReasoning(key: string): Promise<boolean>;
   /** Whether the model is known not to think. Never rejects. */
   lacksReasoning(key: string): Promise<boolean>;
+  /**
+   * Rejects if a budget of these scopes (default: the vault's) is used up. `shares`: usage of the run, which is not recorded yet. Without
+   * it, there are no budgets.
+   */
+  checkBudgets?(key: string, scopes: readonly string[] | undefined, shares: readonly ModelUsage[]): Promise<void>;
   /** Tokens of its context; null if unknown. Never rejects. */
   getContextTokens(key: string): Promise<number | null>;
 }
@@ -219,6 +224,8 @@ export interface RunRequest {
   /** See `ModelRequest`. */
   exact?: boolean;
   principal: string;
+  /** Cron job of the run: its usage counts for the job's budget. */
+  jobId?: string;
   /** For a channel: the message was sent from an account of the owner. */
   isOwnerAccount?: boolean;
   /** For a channel: the conversation of the message. */

@@ -10,6 +10,7 @@ import { estimateUsage } from '../../providers/estimate-usage.ts';
 import { createNotLoadedError } from '#shared/async/lazy.ts';
 import type { ModelMessage } from '../../providers/provider.ts';
 import type { SentFile } from '../tools/tool-registry.ts';
+import { getBudgetScopes } from '../budgets/budget-scopes.ts';
 import { RunTaint } from '../trust/run-taint.ts';
 import { getMessageSources, mergeSources } from '../trust/content-sources.ts';
 import { getQuotedText } from '../trust/verbatim-urls.ts';
@@ -19,7 +20,7 @@ import type { MessageRecord, RunOutcome } from '../../storage/chat-records.ts';
 import { toInterruptedReplyId, withSharedIds } from './interrupted-run.ts';
 import { toSender } from './idempotent-send.ts';
 import { toDefaultInstructions } from '../../config/default-instructions.ts';
-import { isDisconnected, isRefusal } from './run-errors.ts';
+import { isDisconnected, isRefusal, toStoredError } from './run-errors.ts';
 import { mergeParameters, toGenerationOptions, toInstructions } from './run-parameters.ts';
 import { toUsageRecords } from './run-usage.ts';
 import {
@@ -268,6 +269,7 @@ export class Run {
         signal: this.#abort.signal,
         clock,
         shares: this.#output.shares,
+        budgets: getBudgetScopes(this.#caller),
         runTool: (call, signal, show) =>
           tools.run(call, {
             agentId,
@@ -360,7 +362,7 @@ export class Run {
       aborted: { aborted: true },
       // Another host may be ending it too: this host's browser may be closing.
       interrupted: { id: toInterruptedReplyId(this.id), interrupted: true },
-      failed: { error: { code: error.code, message: error.message } },
+      failed: { error: toStoredError(error) },
     };
     const { messages, replyId } = this.#buildMessages(position, {
       content: this.#output.transcript.stepText,
@@ -377,7 +379,12 @@ export class Run {
   }
 
   #usage(at: number): UsageRecord[] {
-    return toUsageRecords(this.id, this.#output.shares, { at, sessionKey: this.#key, principal: this.#request.principal });
+    return toUsageRecords(this.id, this.#output.shares, { at, ...this.#caller });
+  }
+
+  get #caller(): Pick<UsageRecord, 'sessionKey' | 'principal' | 'jobId'> {
+    const { principal, jobId } = this.#request;
+    return { sessionKey: this.#key, principal, ...(jobId === undefined ? {} : { jobId }) };
   }
 
   async #store(status: RunOutcome['status'], messages: MessageRecord[]): Promise<void> {

@@ -212,6 +212,7 @@ export class Scheduler {
         sessionId,
         message: job.message,
         principal: CRON_PRINCIPAL,
+        jobId: job.id,
         ...(job.actsFor === undefined ? {} : { actsFor: job.actsFor }),
         idempotencyKey: id,
         outsideGrant: job.outsideGrant,

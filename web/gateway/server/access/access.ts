@@ -3,6 +3,8 @@ import type { Bridge } from '../../ports/bridge-interface.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { Devices } from '../devices/devices.ts';
 import { ApiKeys } from '../keys/api-keys.ts';
+import type { Budgets } from '../../agent/budgets/budgets.ts';
+import type { Lazy } from '../../system/modules.ts';
 import type { Runs } from '../../agent/runs/runs.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
@@ -57,7 +59,7 @@ export interface AccessDeps {
   sync: SyncPort | undefined;
   connections: LiveConnections;
   runs: Pick<Runs, 'abortByPrincipal'>;
-  timeZone(): string;
+  budgets: Lazy<Budgets>;
   fault(error: unknown): unknown;
 }
 

@@ -118,7 +118,7 @@ async function createModelSource(call: Call, deps: ChatDeps): Promise<AnswerSour
     exchange,
     receivedBody: call.text === undefined ? undefined : { body, text: call.text },
     // A key may have limits, which are checked for each request.
-    isCacheable: !principal.startsWith('key:'),
+    isCacheable: !principal.startsWith('key:') && deps.hasVaultBudget?.() !== true,
     call: { id: crypto.randomUUID(), provider: provider.id, model: key, principal, inputTokens: estimateInput(body, key) },
   };
   const forwarded = await provider.forward({ ...body, model }, signal, { addUsage, to: spliceTarget });

@@ -38,6 +38,8 @@ export interface HttpDeps {
   note?: (level: LogLevel, message: string, fields: Record<string, unknown>) => void;
   /** Rejects with `RpcError` if the caller has exceeded a limit. */
   admit?: (principal: string) => Promise<void> | undefined;
+  /** Whether each call has to be checked against the vault's budget, so that the bridge must not make calls without the host. */
+  hasVaultBudget?: () => boolean;
   /** Whether the principal is a revoked API key. */
   isRevoked?: (principal: string) => Promise<boolean>;
   /** Records that a principal has used a scope. */

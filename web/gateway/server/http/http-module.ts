@@ -2,6 +2,8 @@ import { lazy } from '#shared/async/lazy.ts';
 import { speechPort } from '#shared/ports/speech-port.ts';
 import { allowsScope } from '#shared/rpc/scopes.ts';
 import type { AgentToolkit } from '../../agent/toolkit/agent-toolkit.ts';
+import { VAULT_SCOPE } from '../../agent/budgets/budget-scopes.ts';
+import type { Budgets } from '../../agent/budgets/budgets.ts';
 import type { Agents } from '../../agent/agents.ts';
 import type { Wikis } from '../../agent/knowledge/wiki/wikis.ts';
 import type { RunsDeps } from '../../agent/runs/run-types.ts';
@@ -31,6 +33,7 @@ interface HttpNeeds extends Pick<HttpDeps, 'clock' | 'fault' | 'version'> {
   wikis: Lazy<Wikis>;
   labels: ContentLabels;
   agentToolkit: Lazy<AgentToolkit>;
+  budgets: Lazy<Budgets>;
 }
 
 /** `/v1` and `/mcp`: a page does not need them. */
@@ -38,12 +41,13 @@ export const httpModule = defineModule<HttpNeeds>()({
   name: 'http',
   needs: [
     ...(['clock', 'fault', 'version', 'bridge', 'audio', 'providers', 'runs', 'runDeps', 'agents', 'rights'] as const),
-    ...(['log', 'tools', 'wikis', 'labels', 'agentToolkit'] as const),
+    ...(['log', 'tools', 'wikis', 'labels', 'agentToolkit', 'budgets'] as const),
   ],
   async load({ runDeps, rights, ...needs }) {
     const { vault, timeZone, agent } = runDeps;
     const { providers, clock, version, fault, tools, labels, bridge, audio, log } = needs;
-    const [{ createHttpHandler }, { HttpAgents }] = await Promise.all([
+    const [budgets, { createHttpHandler }, { HttpAgents }] = await Promise.all([
+      needs.budgets.load(),
       import('./http-handler.ts'),
       import('../../agent/runs/http-agents.ts'),
     ]);
@@ -56,7 +60,12 @@ export const httpModule = defineModule<HttpNeeds>()({
           wiki: async (agentId) => (await needs.wikis.load()).getWiki(agentId).vault,
         }),
       ),
-      ...{ providers, clock, version, fault, admit: rights.admit, used: rights.recordScopeUse },
+      ...{ providers, clock, version, fault, used: rights.recordScopeUse },
+      admit: async (principal) => {
+        await rights.admit(principal);
+        await budgets.check([VAULT_SCOPE]);
+      },
+      hasVaultBudget: () => budgets.hasVaultBudget,
       note: (level, message, fields) => log.write(level, 'http', message, fields),
       speak: (params, signal) => bridge.call(speechPort, 'speech.speak', params, { signal }),
       convertAudio: (data, format, signal) => audio.convert(data, format, signal),

@@ -7,9 +7,11 @@ import { sha256 } from '#shared/sha256.ts';
 import type { AccessControl } from '../access/access-control.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { toKeySource } from '../../agent/trust/content-sources.ts';
+import type { Lazy } from '../../system/modules.ts';
 import { RateLimit } from '../../system/rate-limit.ts';
 import type { Collection, Vault } from '../../storage/vault-interface.ts';
-import { type MonthUsage, Spending } from './spending.ts';
+import type { Budgets } from '../../agent/budgets/budgets.ts';
+import type { UsageSum } from '../../agent/budgets/usage-totals.ts';
 
 /** Prefix of every secret, so that a leaked one can be recognized. */
 const KEY_PREFIX = 'sk-perch-';
@@ -25,7 +27,7 @@ interface ApiKeysDeps {
   vault: Vault;
   clock: Clock;
   accessControl: AccessControl;
-  timeZone(): string;
+  budgets: Lazy<Budgets>;
   fault(error: unknown): unknown;
 }
 
@@ -35,7 +37,6 @@ type LimitChanges = { [Name in keyof KeyLimits]?: KeyLimits[Name] | undefined };
 export class ApiKeys {
   readonly #deps: ApiKeysDeps;
   readonly #records: Collection<KeyRecord>;
-  readonly #spending: Spending;
   readonly #requests = new Map<string, { perMinute: number; limit: RateLimit }>();
   /** Unstored usage by key. */
   readonly #unstored = new Map<string, { at: number; scopes: Set<Scope> }>();
@@ -47,14 +48,15 @@ export class ApiKeys {
   constructor(deps: ApiKeysDeps) {
     this.#deps = deps;
     this.#records = deps.vault.collection('apiKeys');
-    this.#spending = new Spending({ usage: deps.vault.usage, clock: deps.clock, timeZone: () => deps.timeZone() });
   }
 
-  async list(): Promise<(KeyEntry & { month: MonthUsage })[]> {
+  async list(): Promise<(KeyEntry & { month: Omit<UsageSum, 'unpricedCalls'> })[]> {
     const records = (await this.#records.list()).sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
-    return Promise.all(
-      records.map(async (record) => ({ ...toKeyEntry(record), month: (await this.#spending.getUsage(toPrincipal(record.id))).month })),
-    );
+    const usageOf = await (await this.#deps.budgets.load()).totals.read();
+    return records.map((record) => {
+      const { calls, totalTokens, cost } = usageOf(toPrincipal(record.id)).month;
+      return { ...toKeyEntry(record), month: { calls, totalTokens, cost } };
+    });
   }
 
   /** Creates a key; its secret is not stored. Throws `INVALID_PARAMS` if there are too many keys. */
@@ -115,18 +117,17 @@ export class ApiKeys {
     if (id === undefined) return;
     const record = await this.#records.get(id);
     if (!record) throw new RpcError('AUTH_REQUIRED', 'The API key was revoked.');
-    const { requestsPerMinute, tokensPerMinute, monthlyBudget } = record.limits;
+    const { requestsPerMinute, tokensPerMinute } = record.limits;
+    const budgets = await this.#deps.budgets.load();
     if (unattended) {
-      if (Object.values(record.limits).every((limit) => limit === null)) return;
+      if (Object.values(record.limits).every((limit) => limit === null) && !(await budgets.has(principal))) return;
       throw new RpcError('AUTH_REQUIRED', 'API keys with limits can’t schedule work, because limits don’t apply to scheduled runs.');
     }
-    if (monthlyBudget !== null || tokensPerMinute !== null) {
-      const { month, minute } = await this.#spending.getUsage(principal);
-      if (monthlyBudget !== null && month.cost >= monthlyBudget) {
-        throw createLimitError(`This API key has used its monthly budget of ${monthlyBudget} USD.`, undefined, 'budget');
-      }
+    await budgets.check([principal]);
+    if (tokensPerMinute !== null) {
+      const { minute } = (await budgets.totals.read())(principal);
       let tokens = minute.reduce((sum, call) => sum + call.tokens, 0);
-      if (tokensPerMinute !== null && tokens >= tokensPerMinute) {
+      if (tokens >= tokensPerMinute) {
         const freeing = minute.find((call) => (tokens -= call.tokens) < tokensPerMinute);
         const wait = (freeing?.at ?? 0) + MINUTE_MS - this.#deps.clock.now();
         throw createLimitError(
@@ -229,11 +230,8 @@ const toPrincipal = (id: string): string => `key:${id}`;
 const getKeyId = (principal: string): string | undefined => /^key:(.+)$/.exec(principal)?.[1];
 const createNotFoundError = (): RpcError => new RpcError('NOT_FOUND', 'API key not found.');
 
-const createLimitError = (message: string, waitMs: number | undefined, limit: 'budget' | 'tokens' | 'requests'): RpcError =>
-  new RpcError('RATE_LIMITED', message, {
-    details: { limit },
-    ...(waitMs === undefined ? {} : { retryable: true, retryAfterMs: Math.ceil(waitMs) }),
-  });
+const createLimitError = (message: string, waitMs: number, limit: 'tokens' | 'requests'): RpcError =>
+  new RpcError('RATE_LIMITED', message, { details: { limit }, retryable: true, retryAfterMs: Math.ceil(waitMs) });
 
 const toKeyEntry = ({ tokenHash: _, scopes, areas, use, ...entry }: KeyRecord): KeyEntry => ({
   ...entry,

@@ -193,7 +193,7 @@ async function forwardToProvider(call: MessagesCall, { model, key }: Route, prov
     exchange: deps.exchange,
     receivedBody: text === undefined ? undefined : { body, text },
     // The limits of a key are checked for each request.
-    isCacheable: !principal.startsWith('key:'),
+    isCacheable: !principal.startsWith('key:') && deps.hasVaultBudget?.() !== true,
     variant: toVariant(pathname + search, headers.version, headers.beta),
     call: { id: crypto.randomUUID(), provider: provider.id, model: key, principal, inputTokens },
   };
