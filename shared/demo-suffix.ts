@@ -4,5 +4,8 @@
  */
 export const getDemoSuffix = (base: string): string => ` demo ${base}`;
 
+/** Name of the database by which a page asks the demo's next worker to start from the beginning. */
+export const toResetMarker = (suffix: string): string => `perch-reset${suffix}`;
+
 /** The suffix in a worker's name; empty outside the demo. */
 export const findDemoSuffix = (workerName: string): string => / demo \/.*$/.exec(workerName)?.[0] ?? '';

@@ -83,6 +83,17 @@ describe('the demo, from a plain file server', () => {
     const page = await browser.page(site.url);
     await page.getByText('This is a demo.').waitFor();
 
+    // It opens on a chat with a chart, a page that runs, and a command that waits for an approval, and goes on after it.
+    await page.waitForURL(`${site.url}#/chat/main/spring-count`);
+    await getArtifactFrame(page).getByRole('button', { name: 'Bittern' }).click();
+    await getArtifactFrame(page).getByText('Bittern: 2 nests, 1 more than last year.').waitFor();
+    await replies(page)
+      .getByRole('img', { name: /^Chart/ })
+      .waitFor();
+    await replies(page).getByRole('button', { name: 'Allow once' }).click();
+    await replies(page).getByText('has 20 rows').waitFor();
+    await page.getByRole('link', { name: 'New chat' }).first().click();
+
     // A streamed answer that says what it is.
     await sendMessage(page, 'Who are you?');
     await replies(page).getByText('my replies are scripted').waitFor();
@@ -110,18 +121,9 @@ describe('the demo, from a plain file server', () => {
     await pane(page).getByText('Version 2 of 2').waitFor();
     await getArtifactFrame(page).getByRole('status').getByText('0').waitFor();
 
-    // A chat of the demo waits for an approval, and continues after it.
+    // Another chat has read a page from outside, which its card says; what it remembered waits for review.
     await page.goto(`${site.url}#/approvals`);
     const waiting = page.getByRole('list', { name: 'Approvals' }).getByRole('listitem');
-    await waiting.filter({ hasText: 'npm test' }).getByRole('button', { name: 'Allow once' }).click();
-    await page
-      .getByRole('link', { name: /^Run the tests/ })
-      .first()
-      .click();
-    await replies(page).getByText('All tests passed').waitFor();
-
-    // Another one has read a page from outside, which its card says; what it remembered waits for review.
-    await page.goto(`${site.url}#/approvals`);
     const outside = waiting.filter({ hasText: 'After reading birdclub.example' });
     await outside.getByRole('button', { name: 'Always allow after reading from birdclub.example' }).waitFor();
     // The long label gives way, so that the buttons stay on one line.
@@ -174,13 +176,16 @@ describe('the demo, from a plain file server', () => {
     // Pages that are not available here say so.
     await page.goto(`${site.url}#/browser`);
     await page.getByText('isn’t available in the demo').waitFor();
+    await page.getByText('Counting rules of the bird club').first().waitFor();
+    await page.goto(`${site.url}#/backups`);
+    await page.getByText('These backups are examples').waitFor();
     await page.goto(`${site.url}#/annotate`);
     await page.getByRole('button', { name: 'Capture desktop' }).waitFor();
     expect(await page.getByRole('button', { name: 'Capture agent’s browser' }).count()).toBe(0);
 
     // A plan that was left is gone on with.
     await page.goto(`${site.url}#/plans`);
-    const plan = page.getByRole('listitem', { name: 'Count the herons at the lake this spring' });
+    const plan = page.getByRole('listitem', { name: 'Prepare next spring’s heron count' });
     await plan.getByText('1 of 4', { exact: false }).waitFor();
     await plan.getByRole('button', { name: 'Resume' }).click();
     await plan.getByText('4 of 4', { exact: false }).waitFor();
@@ -220,8 +225,19 @@ describe('the demo, from a plain file server', () => {
     await page.getByText('Chat without saving').waitFor();
     expect(await replies(page).count()).toBe(0);
 
-    // And away.
+    // Back to the beginning: what was done is gone, also for another tab.
     site.isOffline = false;
+    const second = await browser.page(`${site.url}#/sessions`);
+    await second.getByRole('link', { name: 'Who are you?' }).first().waitFor();
+    await page.getByRole('button', { name: 'Reset demo' }).click();
+    for (const tab of [page, second]) {
+      await tab.waitForURL(`${site.url}#/chat/main/spring-count`);
+      await replies(tab).getByRole('button', { name: 'Allow once' }).waitFor();
+      expect(await tab.getByRole('link', { name: 'Who are you?' }).count()).toBe(0);
+    }
+    await second.close();
+
+    // And away.
     await page.getByRole('button', { name: 'Exit demo' }).click();
     await page.waitForURL(`${site.url}left.html#en`);
     expect(await readStoredData(page)).toEqual([]);
@@ -258,6 +274,8 @@ test('?demo shows the same in the app itself, for one tab, and leaves what is th
 
   const page = await own.page(`${perch.url}/?demo`);
   await page.getByText('This is a demo.').waitFor();
+  await page.waitForURL(`${perch.url}/chat/main/spring-count`);
+  await page.getByRole('link', { name: 'New chat' }).first().click();
   await sendMessage(page, 'Who are you?');
   await replies(page).getByText('my replies are scripted').waitFor();
   expect((await readStoredData(page)).filter((name) => name.includes(' demo /')).length).toBeGreaterThan(1);

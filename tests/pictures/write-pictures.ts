@@ -55,7 +55,7 @@ const PICTURES: [file: string, show: (page: Page) => Promise<void>, size: typeof
   ['docs/images/usage.png', (page) => openPage(page, '/usage', 'scripted-small'), WIDE_VIEWPORT, 'light'],
   ['docs/images/wiki.png', showContradictions, WIDE_VIEWPORT, 'light'],
   ['docs/images/annotate.png', showAnnotation, WIDE_VIEWPORT, 'light'],
-  ['docs/images/approvals.png', (page) => openPage(page, '/approvals', 'npm test'), WIDE_VIEWPORT, 'light'],
+  ['docs/images/approvals.png', (page) => openPage(page, '/approvals', 'npm run export'), WIDE_VIEWPORT, 'light'],
   ['public/screenshot-wide.png', showToolChat, WIDE_VIEWPORT, 'light'],
   ['public/screenshot-narrow.png', showToolChat, NARROW_VIEWPORT, 'light'],
 ];
@@ -65,9 +65,9 @@ for (const [file, show, viewport, colorScheme] of PICTURES) {
   await using browser = await launchBrowser({ viewport, colorScheme });
   const page = await browser.page(`${perch.url}/?demo`);
   await page.getByText('This is a demo.').waitFor();
-  // Its first chats are held before one's eyes; the last of them waits for a person.
+  // Its first chat asks for an approval while it is open.
   await page.goto(`${perch.url}/approvals?demo`);
-  await page.getByText('npm test').first().waitFor();
+  await page.getByText('npm run export').first().waitFor();
   await page.goto(`${perch.url}/?demo`);
   await show(page);
   // The same pages without the demo's own line.

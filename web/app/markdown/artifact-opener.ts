@@ -1,12 +1,12 @@
 import { getContext, setContext } from 'svelte';
 import type { ArtifactKind } from './artifacts.ts';
 
-/** Request to show code of a reply. `from`: the element that gets the focus back. */
+/** Request to show code of a reply. `from`: the element that gets the focus back; without one, the message field. */
 export interface ArtifactRequest {
   kind: ArtifactKind;
   name: string | null;
   code: string;
-  from: HTMLElement;
+  from?: HTMLElement;
 }
 
 type ArtifactOpener = (request: ArtifactRequest) => void;

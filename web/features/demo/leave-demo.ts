@@ -1,8 +1,11 @@
-import { deleteDB } from 'idb';
+import { deleteDB, openDB } from 'idb';
+import { toResetMarker } from '#shared/demo-suffix.ts';
 import { BASE_PATH, DEMO_SUFFIX, toScopedName } from '#app/state/demo.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
 import { locale } from '#app/i18n/locale.ts';
 
+/** Messages to other tabs. */
+const [LEFT, RESET] = ['left', 'reset'];
 const OPEN_MESSAGE = toScopedName('perch-open');
 /** The channel object of this page: messages posted on it reach only other tabs. */
 const channel = new BroadcastChannel(toScopedName('perch-left'));
@@ -34,11 +37,18 @@ function clearTabState(): void {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith('perch.')) sessionStorage.removeItem(key);
 }
 
-/** Follows another tab out of the demo, from now on. */
+/** Where the demo begins. */
+const getStartAddress = (): string => (__PERCH_DEMO__ ? BASE_PATH : `${BASE_PATH}?demo`);
+
+const clearLocalStorage = (): void => {
+  for (const key of Object.keys(localStorage)) if (key.startsWith(`${toScopedName('perch')}.`)) localStorage.removeItem(key);
+};
+
+/** Follows another tab out of the demo, or back to its beginning, from now on. */
 export function watchDemoExit(): void {
-  channel.onmessage = async () => {
+  channel.onmessage = async ({ data }) => {
     clearTabState();
-    location.replace(await getExitAddress());
+    location.replace(data === RESET ? getStartAddress() : await getExitAddress());
   };
   void navigator.locks.request(OPEN_MESSAGE, { mode: 'shared' }, () => new Promise<void>((resolve) => (tabLock.close = resolve)));
 }
@@ -49,7 +59,7 @@ export function watchDemoExit(): void {
  */
 export async function leaveDemo(): Promise<void> {
   const to = await getExitAddress();
-  channel.postMessage('left');
+  channel.postMessage(LEFT);
   tabLock.close();
   // Granted once no other tab can start the gateway again.
   await navigator.locks.request(OPEN_MESSAGE, async () => {
@@ -58,10 +68,24 @@ export async function leaveDemo(): Promise<void> {
       for (const each of await navigator.serviceWorker.getRegistrations()) if (isDemoCache(each.scope)) await each.unregister();
     for (const name of await caches.keys()) if (isDemoCache(name)) await caches.delete(name);
     for (const { name = '' } of await indexedDB.databases()) if (name.endsWith(DEMO_SUFFIX)) await deleteDB(name);
-    for (const key of Object.keys(localStorage)) if (key.startsWith(`${toScopedName('perch')}.`)) localStorage.removeItem(key);
+    clearLocalStorage();
     clearTabState();
   });
   location.replace(to);
+}
+
+/**
+ * Starts the demo from the beginning in all tabs: the worker that follows deletes what the visitor did and adds the sample data again.
+ * Rejects if drafts cannot be deleted.
+ */
+export async function resetDemo(): Promise<void> {
+  (await openDB(toResetMarker(DEMO_SUFFIX))).close();
+  await deleteDB(toScopedName('perch-page'));
+  clearLocalStorage();
+  clearTabState();
+  channel.postMessage(RESET);
+  await gateway.end();
+  location.replace(getStartAddress());
 }
 
 /**

@@ -1,14 +1,9 @@
-/** A made-up web page, for a chat that reads from outside. */
+import { BIRD_CLUB_PAGE } from '#shared/bird-club-page.ts';
+
+/** The page as its server sends it, for a chat that reads from outside. */
 export const CLUB_PAGE = {
-  url: 'https://birdclub.example/counting-rules',
-  text: [
-    'Counting rules of the bird club',
-    '',
-    'Count every nest twice, on different mornings, before 9:00.',
-    'Send your numbers by April 15.',
-    'Bring binoculars and a second person.',
-    '',
-  ].join('\n'),
+  url: BIRD_CLUB_PAGE.url,
+  text: [BIRD_CLUB_PAGE.title, '', ...BIRD_CLUB_PAGE.lines, ''].join('\n'),
 };
 
 /** A file of the owner that the agent wants to change after reading the page. */

@@ -10,6 +10,8 @@ import { sha256 } from '#shared/sha256.ts';
 import { type Bridge, createNeedsBridgeError } from '../ports/bridge-interface.ts';
 import { CLUB_PAGE } from './bird-club.ts';
 import { drawDesktop, DESKTOP_WINDOWS } from './demo-desktop.ts';
+import { NEST_COUNTS } from './nest-counts.ts';
+import { EXPORT_COMMAND } from './showcase-chat.ts';
 
 type EmitEvent<E extends EventSchemas> = (event: keyof E & string, payload: unknown) => void;
 type PortHandlers<C extends Contracts, E extends EventSchemas> = {
@@ -27,17 +29,29 @@ type SimulatedPort = {
 const simulatePort = <C extends Contracts, E extends EventSchemas>(port: Port<C, E>, calls: PortHandlers<C, E>): SimulatedPort =>
   ({ port, calls }) as unknown as SimulatedPort;
 
-const PROJECT_DIR = '/home/demo/project';
-const TEST_OUTPUT = [
-  '> project@1.0.0 test',
-  '> vitest run',
-  '',
-  ' ✓ herons.test.ts (4 tests)',
-  ' ✓ nests.test.ts (7 tests)',
-  '',
-  ' Tests  11 passed (11)',
-  '',
-];
+/** Folder in which the demo's commands seem to run. */
+export const PROJECT_DIR = '/home/demo/project';
+/** Output of commands by their line. */
+const OUTPUTS: Readonly<Record<string, readonly string[]>> = {
+  'npm test': [
+    '> project@1.0.0 test',
+    '> vitest run',
+    '',
+    ' ✓ herons.test.ts (4 tests)',
+    ' ✓ nests.test.ts (7 tests)',
+    '',
+    ' Tests  11 passed (11)',
+    '',
+  ],
+  [formatCommandLine(EXPORT_COMMAND.command, EXPORT_COMMAND.args)]: [
+    '> project@1.0.0 export',
+    '> node scripts/export.ts --format=csv --out=nest-counts.csv',
+    '',
+    `Read ${NEST_COUNTS.length} species, 5 years`,
+    `Wrote nest-counts.csv (${NEST_COUNTS.length * 5} rows)`,
+    '',
+  ],
+};
 
 /** Makes up the output of commands; none of them runs. */
 const simulatedExec = simulatePort(execPort, {
@@ -47,7 +61,7 @@ const simulatedExec = simulatePort(execPort, {
   },
   'exec.run': async ({ command, args }, emit, signal) => {
     const line = formatCommandLine(command, args);
-    const lines = line === 'npm test' ? TEST_OUTPUT : [`$ ${line}`, '(The demo doesn’t run commands.)', ''];
+    const lines = OUTPUTS[line] ?? [`$ ${line}`, '(The demo doesn’t run commands.)', ''];
     for (const text of lines) {
       signal?.throwIfAborted();
       emit('exec.output', { stream: 'stdout', text: `${text}\n` });
@@ -73,7 +87,8 @@ const PORTS = new Map([simulatedExec, simulatedDesktop, simulatedWeb].map((each)
 
 /** Capabilities that the demo simulates. Params and results are validated by the ports' own contracts. */
 export const createDemoBridge = (): Bridge => ({
-  provides: ({ kind }) => PORTS.has(kind),
+  // Requests of channels go to the demo's `fetch`.
+  provides: ({ kind }) => kind === 'egress' || PORTS.has(kind),
   watch: () => () => {},
   async call(port, name, params, { signal, on = {} } = {}) {
     const run = PORTS.get(port.kind)?.calls[name];

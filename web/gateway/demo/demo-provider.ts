@@ -11,17 +11,17 @@ import { type ScriptedReply, getNextReply } from './demo-script.ts';
 /** Names under `.invalid` never resolve (RFC 6761, section 6.4). */
 export const PROVIDER_URL = 'https://perch-demo.invalid/v1';
 const DEMO_MODELS = [
-  { id: 'scripted', name: 'Scripted', context_length: 32_768, pricing: { prompt: '0.0000004', completion: '0.0000016' } },
-  { id: 'scripted-small', name: 'Scripted (small)', context_length: 8_192, pricing: { prompt: '0.0000001', completion: '0.0000004' } },
+  { id: 'scripted', name: 'Scripted', context_length: 32_768, pricing: { prompt: '0.0000025', completion: '0.00001' } },
+  { id: 'scripted-small', name: 'Scripted (small)', context_length: 8_192, pricing: { prompt: '0.0000005', completion: '0.000002' } },
 ].map((model) => ({ ...model, object: 'model', owned_by: 'perch-demo', capabilities: { vision: true, function_calling: true } }));
-
-/** Milliseconds between two words. */
-const WORD_DELAY_MS = 18;
 
 const bodySchema = z.record(z.string(), z.unknown());
 
-/** OpenAI's `/v1/models` and `/v1/chat/completions`, parsed by the gateway's own schemas and written by its own writers. */
-export const providerHandlers = (): ReturnType<typeof http.get>[] => [
+/**
+ * OpenAI's `/v1/models` and `/v1/chat/completions`, parsed by the gateway's own schemas and written by its own writers. `wordDelayMs`:
+ * milliseconds between two words.
+ */
+export const providerHandlers = (wordDelayMs: number): ReturnType<typeof http.get>[] => [
   http.get(`${PROVIDER_URL}/models`, () => HttpResponse.json({ object: 'list', data: DEMO_MODELS })),
   http.post(`${PROVIDER_URL}/chat/completions`, async ({ request }) => {
     const envelope = readEnvelope(bodySchema.parse(await request.json()));
@@ -33,7 +33,9 @@ export const providerHandlers = (): ReturnType<typeof http.get>[] => [
     const head = createCompletionHead(envelope.model, Date.now());
     if (envelope.stream) {
       const writer = new ChunkWriter(head, envelope.stream_options?.include_usage === true);
-      return new HttpResponse(streamReply(writer, line, counted, request.signal), { headers: { 'content-type': 'text/event-stream' } });
+      return new HttpResponse(streamReply(createEvents(writer, line, counted), wordDelayMs, request.signal), {
+        headers: { 'content-type': 'text/event-stream' },
+      });
     }
     const { text, calls } = line;
     return HttpResponse.json(
@@ -55,12 +57,11 @@ const computeUsage = (
 });
 
 /** Streams the answer word by word, like a model; ends with the request. */
-function streamReply(writer: ChunkWriter, reply: ScriptedReply, usage: CompletionUsage, signal: AbortSignal): ReadableStream<Uint8Array> {
-  const events = createEvents(writer, reply, usage);
+function streamReply(events: Generator<string, undefined>, wordDelayMs: number, signal: AbortSignal): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
     async pull(controller) {
-      await waitForPace(signal);
+      await waitForPace(wordDelayMs, signal);
       if (signal.aborted) return controller.error(signal.reason);
       const { value, done } = events.next();
       if (done) controller.close();
@@ -82,13 +83,13 @@ function* createEvents(writer: ChunkWriter, reply: ScriptedReply, usage: Complet
 
 const splitWords = (text: string): string[] => text.match(/\S+\s*|\s+/g) ?? [];
 
-const waitForPace = (signal: AbortSignal): Promise<void> =>
+const waitForPace = (waitMs: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', done);
       resolve();
     };
-    const timer = setTimeout(done, WORD_DELAY_MS);
+    const timer = setTimeout(done, waitMs);
     signal.addEventListener('abort', done);
   });

@@ -2,6 +2,23 @@ import type { ToolCall } from '#shared/rpc/record-schemas.ts';
 import type { ModelMessage } from '../providers/provider.ts';
 import { toPlainText } from '../storage/session-views.ts';
 import { CHECKLIST, CLUB_PAGE, DEADLINE } from './bird-club.ts';
+import {
+  CONTRADICTION_REPLY,
+  createCounterPage,
+  createDarkLakeCountPage,
+  FALLBACK_REPLY,
+  HASH_MAP_REPLY,
+  PICTURE_MISTAKE_REPLY,
+  PICTURE_REPLY,
+  PLAN_BEFORE,
+  PLAN_REPLY,
+  PLAN_STEPS,
+  POLITE_NOTE_REPLY,
+  SORTING_REPLY,
+  STEP_RESULTS,
+} from './demo-replies.ts';
+import { NEST_COUNTS } from './nest-counts.ts';
+import { EXPORT_COMMAND } from './showcase-chat.ts';
 
 /** Next reply of the model, with its tool calls. */
 export interface ScriptedReply {
@@ -21,43 +38,11 @@ interface ScriptScene {
   /** Tool to call; a function chooses the next one by the question and the results so far. */
   tool?: ScriptedCall | ((userText: string, answers: readonly string[]) => ScriptedCall | undefined);
   reasoning?: string;
-  before: string;
+  /** Text before the call, or the whole reply; a function chooses it by the conversation so far. */
+  before: string | ((messages: readonly ModelMessage[]) => string);
   /** Reply after the last tool result. */
   after?: (answer: string) => string;
 }
-
-const counterPage = (ground: string, ink: string): string =>
-  [
-    '```html title="bird-counter.html"',
-    '<!doctype html>',
-    '<title>Birds today</title>',
-    '<style>',
-    `  body { display: grid; place-content: center; gap: 16px; min-height: 100vh; margin: 0; background: ${ground}; color: ${ink}; font: 20px system-ui; text-align: center; }`,
-    '  output { font-size: 96px; font-variant-numeric: tabular-nums; }',
-    '  button { padding: 12px 24px; border: 0; border-radius: 999px; background: #1f7a6d; color: #fff; font: inherit; cursor: pointer; }',
-    '</style>',
-    '<h1>Birds today</h1>',
-    '<output id="count">0</output>',
-    '<button onclick="count.value++">One more</button>',
-    '```',
-  ].join('\n');
-
-const PLAN_STEPS = {
-  goal: 'Count the herons at the lake this spring',
-  steps: [
-    'Ask the bird club for last year’s numbers',
-    'Pick two calm mornings in the last week of March',
-    'Count the nests from the north shore on both mornings, with two people',
-    'Add the results to the wiki, with the names of the counters',
-  ],
-};
-/** Results of the steps. */
-const STEP_RESULTS: readonly string[] = [
-  'Last year: 13 grey heron nests and 3 great egret nests.',
-  'March 25 and 28, starting at 7:00.',
-  '14 nests on both mornings, so the counts agree.',
-  'Added to the page Nest count.',
-];
 
 const completeStep = (step: string): ScriptedCall => ({
   name: 'plan_update',
@@ -75,6 +60,15 @@ const SCENES: readonly ScriptScene[] = [
     },
     before: 'I’ll pick up where I left off.',
     after: () => 'All steps are done. You’ll find the result of each one on the **Plans** page. (The results are made up for this demo.)',
+  },
+  {
+    cue: /\bcsv\b/i,
+    tool: { name: 'exec', args: EXPORT_COMMAND },
+    before: 'I’ll run the export script. It reads the counts and writes one new file, `nest-counts.csv`.',
+    after: (answer) =>
+      /"exitCode":\s*0/.test(answer)
+        ? `Done. \`nest-counts.csv\` has ${NEST_COUNTS.length * 5} rows: ${NEST_COUNTS.length} species in five years. The bird club wants the numbers by April 15, so there’s time to look over them first. (The demo doesn’t run commands, so this output is made up.)`
+        : 'OK, I didn’t export anything. Ask me again whenever you like.',
   },
   {
     cue: /skills\/[\w-]+\/SKILL\.md/,
@@ -109,8 +103,8 @@ const SCENES: readonly ScriptScene[] = [
       if (answers.length === 0) return { name: 'plan_create', args: PLAN_STEPS };
       return answers.length === 1 && parseStepNumber(answers[0]) === '1' ? completeStep('1') : undefined;
     },
-    before: 'This takes several steps, so I’ll make a plan and start on it. (In this demo, every plan is about counting herons.)',
-    after: () => 'The first step is done. Open the **Plans** page to see the progress and to let me do the rest.',
+    before: `${PLAN_BEFORE} (In this demo, every plan is about counting herons.)`,
+    after: () => PLAN_REPLY,
   },
   {
     cue: /^\/thank-you\b/,
@@ -120,14 +114,20 @@ const SCENES: readonly ScriptScene[] = [
   {
     cue: /\b(wrong|mistake|total)\b/i,
     reasoning: 'Three rows list nests: 14, 3 and 1. The total at the bottom should be their sum.',
-    before:
-      'The total is wrong. The rows add up to **18** nests, but the page says **81**: the digits are swapped.\n\nYou can also point at a problem: choose **Annotate** on the picture, place a numbered marker on it, and send it back with your note. (This reply is scripted. A real model would look at the picture.)',
+    before: PICTURE_MISTAKE_REPLY,
   },
   {
     cue: /\b(web ?page|html)\b/i,
-    before: `Here’s a small one. Choose **Preview** to run it next to the chat, without network access. Then ask me to make it dark, and you’ll get a second version.\n\n${counterPage('#f4f7f5', '#16302b')}`,
+    before: `Here’s a small one. Choose **Preview** to run it next to the chat, without network access. Then ask me to make it dark, and you’ll get a second version.\n\n${createCounterPage('#f4f7f5', '#16302b')}`,
   },
-  { cue: /\bdark(er)?\b/i, before: `Here’s a dark version:\n\n${counterPage('#10201d', '#e6f2ee')}` },
+  {
+    cue: /\bdark(er)?\b/i,
+    before: (messages) => {
+      const pages = messages.map(({ content }) => toPlainText(content)).filter((text) => text.includes('```html title='));
+      const isLakePage = pages.at(-1)?.includes('nests-at-the-lake');
+      return `Here’s a dark version:\n\n${isLakePage ? createDarkLakeCountPage(Date.now()) : createCounterPage('#10201d', '#e6f2ee')}`;
+    },
+  },
   {
     cue: /\b(run|tests?|command|approv\w*)\b/i,
     tool: { name: 'exec', args: { command: 'npm', args: ['test'], purpose: 'Check whether the tests pass' } },
@@ -149,8 +149,7 @@ const SCENES: readonly ScriptScene[] = [
     tool: { name: 'wiki_contradictions', args: {} },
     reasoning: 'The wiki stores claims with their evidence. I can check whether any of them contradict each other.',
     before: 'I’ll check the wiki.',
-    after: () =>
-      'Two claims on the page **Grey heron** contradict each other. One says that the heron *builds its nests in trees*, the other that it *does not*. Open **Wiki** to choose the one to keep; the other stays in the history.',
+    after: () => CONTRADICTION_REPLY,
   },
   {
     cue: /\b(time|clock|date|today)\b/i,
@@ -163,67 +162,17 @@ const SCENES: readonly ScriptScene[] = [
   },
   {
     cue: /hash|hachage|mieszając|хеш|ハッシュ|哈希/i,
-    before: [
-      'A hash map turns each key into a number and uses it to pick one of several buckets. To find a key, it computes the number again and looks only in that bucket:',
-      '',
-      '```ts',
-      'const buckets = 8;',
-      'const bucketFor = (key: string) => [...key].reduce((sum, char) => sum * 31 + char.codePointAt(0)!, 7) % buckets;',
-      '',
-      "bucketFor('heron'); // always the same number from 0 to 7",
-      '```',
-      '',
-      'Two keys can land in the same bucket. The bucket then holds a short list, which is searched entry by entry. As long as the number of buckets grows with the number of keys, a lookup takes about as long with ten million keys as with ten.',
-    ].join('\n'),
+    before: HASH_MAP_REPLY,
   },
   {
     cue: /\b(note|letter|mail|declines?|meeting|termin)\b|reuni[óã]|réunion|riunione|spotkani|встреч|اجتماع|会議|会议/i,
-    before: [
-      '> Hi Robin,',
-      '>',
-      '> Thanks for the invitation! Unfortunately I can’t make it on Thursday, because I already have another appointment. Could you send me a short summary of what you decide? If you need my input, I’m happy to send it beforehand.',
-      '>',
-      '> Have a good meeting!',
-      '',
-      'It says thanks, declines once and offers an alternative.',
-    ].join('\n'),
+    before: POLITE_NOTE_REPLY,
   },
   {
     cue: /\b(table|compare|sort|code|example)\b|tabel|tabla|tableau|таблиц|جدول|表/i,
-    before: [
-      'Here’s a sample comparison of three sorting algorithms:',
-      '',
-      '| Algorithm | Best case | Worst case | Stable |',
-      '| --- | --- | --- | --- |',
-      '| Merge sort | n log n | n log n | yes |',
-      '| Quicksort | n log n | n² | no |',
-      '| Insertion sort | n | n² | yes |',
-      '',
-      'JavaScript’s built-in sort is stable, so it is usually all you need:',
-      '',
-      '```ts',
-      'const sorted = birds.toSorted((a, b) => a.name.localeCompare(b.name));',
-      '```',
-    ].join('\n'),
+    before: SORTING_REPLY,
   },
 ];
-
-const FALLBACK_REPLY = [
-  'Hi! In this demo my replies are scripted, so you can look around without an API key. The app itself is the real one.',
-  '',
-  'Here are some things to ask me:',
-  '',
-  '- **Run the tests**: I’ll ask you to approve a command',
-  '- **Take a screenshot**: you can draw on the picture',
-  '- **Find contradictions in the wiki**: I’ll compare its claims',
-  '- **Make a plan**: I’ll follow it step by step',
-  '- **Compare sorting algorithms**: you’ll get a table',
-  '- **Make a web page**: it runs in a preview next to the chat',
-  '- **Tell me the time**: I’ll use a tool',
-].join('\n');
-
-const PICTURE_REPLY =
-  'I got your picture. A real model would see everything you drew, nothing that you redacted, and your notes as text. In this demo my replies are scripted, so I can’t look at it.';
 
 /** The person's own text in a message, without the context block before it. */
 const getUserText = ({ content }: ModelMessage): string =>
@@ -252,5 +201,5 @@ export function getNextReply(messages: readonly ModelMessage[], tools: Pick<Read
   const answer = answers.at(-1);
   if (answer !== undefined) return { text: call ? '' : (scene.after?.(answer) ?? FALLBACK_REPLY), calls };
   const { before, reasoning } = scene;
-  return { ...(reasoning === undefined ? {} : { reasoning }), text: before, calls };
+  return { ...(reasoning === undefined ? {} : { reasoning }), text: typeof before === 'string' ? before : before(messages), calls };
 }

@@ -1,15 +1,19 @@
 import type { UsageRecord } from '../storage/vault-interface.ts';
+import { DAY_MS } from './demo-time.ts';
+import { SAMPLE_KEY_ID } from './demo-records.ts';
 
-const DAY_MS = 24 * 3_600_000;
-const USAGE_DAYS = 30;
+const USAGE_DAYS = 45;
 /** USD per input token and output token. */
 const MODEL_PRICES = [
-  { model: 'demo/scripted', input: 0.4e-6, output: 1.6e-6 },
-  { model: 'demo/scripted-small', input: 0.1e-6, output: 0.4e-6 },
+  { model: 'demo/scripted', input: 2.5e-6, output: 10e-6 },
+  { model: 'demo/scripted-small', input: 0.5e-6, output: 2e-6 },
 ];
 
-/** Made-up calls of the 30 days before `now` (milliseconds since 1970): more on weekdays, the same at each start. */
-export function createDemoUsage(now: number): UsageRecord[] {
+/**
+ * Made-up calls of the 45 days before `now` (milliseconds since 1970): more on weekdays, the same at each start. Every ninth is by the
+ * sample API key, the others belong to one of `sessionKeys`.
+ */
+export function createDemoUsage(now: number, sessionKeys: readonly string[]): UsageRecord[] {
   const records: UsageRecord[] = [];
   for (let day = USAGE_DAYS; day > 0; day--) {
     const start = now - day * DAY_MS;
@@ -26,8 +30,9 @@ export function createDemoUsage(now: number): UsageRecord[] {
         at: new Date(start).setHours(8 + ((day + call * 4) % 12), (call * 17) % 60),
         provider: 'demo',
         model,
-        sessionKey: null,
-        principal: 'owner',
+        ...((day + call) % 9 === 0
+          ? { sessionKey: null, principal: `key:${SAMPLE_KEY_ID}` }
+          : { sessionKey: sessionKeys[(day * 5 + call) % sessionKeys.length] ?? null, principal: 'owner' }),
         usage: {
           ...{ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, cacheReadTokens },
           cost: (inputTokens - 0.9 * cacheReadTokens) * input + outputTokens * output,

@@ -17,6 +17,6 @@ export interface HostOptions {
   /** Suffix of the names of databases, locks and channels; empty outside the demo. */
   nameSuffix: string;
   close(): void;
-  /** Replaces the bridge and the network. */
+  /** Replaces the bridge and the network. Called by the owner of the data, before it opens the vault. */
   outside?: () => Promise<ExternalDeps>;
 }

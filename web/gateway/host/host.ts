@@ -196,6 +196,7 @@ export class Host implements HostApi {
     });
     let vault: IndexedDbVault | undefined;
     try {
+      const external = await this.#options.outside?.();
       const epoch = await acquireEpoch(name);
       vault = await openVault({
         name,
@@ -216,7 +217,6 @@ export class Host implements HostApi {
             .catch(this.#createFaultLogger('cluster')),
       });
       await replicator.start();
-      const external = await this.#options.outside?.();
       const gateway = await createGateway({
         vault,
         sync: replicator,

@@ -16,7 +16,7 @@ const createHost = (): Host =>
     origin: scope.location.origin,
     nameSuffix,
     close: () => scope.close(),
-    ...(nameSuffix === '' ? {} : { outside: async () => (await import('../demo/demo-deps.ts')).createDemoDeps() }),
+    ...(nameSuffix === '' ? {} : { outside: async () => (await import('../demo/demo-deps.ts')).createDemoDeps(nameSuffix) }),
   });
 
 if ('onconnect' in scope) {

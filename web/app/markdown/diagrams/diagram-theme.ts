@@ -2,7 +2,7 @@
 export interface DiagramTheme {
   dark: boolean;
   background: string;
-  variables: Record<string, string | boolean>;
+  variables: Record<string, string | boolean | Readonly<Record<string, string>>>;
 }
 
 const COLOUR_VARIABLES = {
@@ -35,6 +35,11 @@ const SECTION_COLOURS = {
   light: ['#cfe6ea', '#f3dcc0', '#d9e8cf', '#e9d3e3', '#d6d9f0', '#f1e4b8', '#f0cfcb', '#d9d7cf'],
   dark: ['#1f5561', '#6b4a22', '#3c5a33', '#5c3a55', '#3f4474', '#5f5420', '#6d3b36', '#4a4a45'],
 };
+/** Colours of the bars and lines of charts, which touch no text. */
+const CHART_COLOURS = {
+  light: ['#0d6577', '#c9822b', '#5f8f4e', '#9a5b8f', '#5a61b5', '#a39122', '#b5564c'],
+  dark: ['#4fb3c8', '#e0a458', '#8fc07b', '#c98fbd', '#9aa0e6', '#d3c35c', '#e08a80'],
+};
 const FLAT_VARIABLES = { fontSize: '14px', useGradient: false, dropShadow: 'none', pieOpacity: '1' };
 
 /** Reads the current theme of the page. */
@@ -60,6 +65,7 @@ export function getDiagramTheme(dark: boolean): DiagramTheme {
     ...Object.fromEntries(colours),
     ...Object.fromEntries(parts),
     ...FLAT_VARIABLES,
+    xyChart: { plotColorPalette: CHART_COLOURS[dark ? 'dark' : 'light'].join(', ') },
     fontFamily,
     darkMode: dark,
   };

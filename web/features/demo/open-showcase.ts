@@ -1,0 +1,22 @@
+import { goto } from '$app/navigation';
+import { page } from '$app/state';
+import { gateway } from '#app/connection/gateway-connection.svelte.ts';
+
+/** The chat that shows most; the gateway adds it (web/gateway/demo/showcase-chat.ts). */
+const SHOWCASE = { agentId: 'main', sessionId: 'spring-count' };
+const OPENED_KEY = 'perch.demo-opened';
+
+/** Opens the showcase if the demo was entered by its front page: once per tab, so that New chat and later reloads stay as they are. */
+export async function openShowcase(): Promise<void> {
+  const isFrontPage = page.route.id === '/(app)/(chat)' && !page.url.searchParams.has('q');
+  if (sessionStorage.getItem(OPENED_KEY) !== null) return;
+  sessionStorage.setItem(OPENED_KEY, 'yes');
+  if (!isFrontPage) return;
+  // A visitor may have deleted it.
+  const isThere = await gateway.call('chat.history', { ...SHOWCASE, limit: 1 }).then(
+    () => true,
+    () => false,
+  );
+  if (isThere && page.route.id === '/(app)/(chat)')
+    await goto(`/chat/${SHOWCASE.agentId}/${SHOWCASE.sessionId}`, { replaceState: true, state: { opensArtifact: true } });
+}
