@@ -244,9 +244,11 @@ describe('the tables of the interface document', () => {
   );
 });
 
-verifies('limits/control-plane', 'are what changes configuration, agents, secrets, devices and keys', () => {
+verifies('limits/control-plane', 'are what changes configuration, agents, secrets, devices, keys and budgets', () => {
   for (const [method, { policy }] of Object.entries(contracts as Contracts))
-    expect(policy.controlPlane ?? false, method).toBe(/^(config|agents|secrets|device|keys)\./.test(method) && policy.scope !== 'read');
+    expect(policy.controlPlane ?? false, method).toBe(
+      /^(config|agents|secrets|device|keys|budgets)\./.test(method) && policy.scope !== 'read',
+    );
 });
 
 verifies('exec/admin', 'which a caller with `write` does not have', async () => {
