@@ -93,6 +93,7 @@ describe('the demo, from a plain file server', () => {
     await replies(page).getByRole('button', { name: 'Allow once' }).click();
     await replies(page).getByText('has 20 rows').waitFor();
     await page.getByRole('link', { name: 'New chat' }).first().click();
+    await page.waitForURL(`${site.url}#/`);
 
     // A streamed answer that says what it is.
     await sendMessage(page, 'Who are you?');
@@ -276,6 +277,7 @@ test('?demo shows the same in the app itself, for one tab, and leaves what is th
   await page.getByText('This is a demo.').waitFor();
   await page.waitForURL(`${perch.url}/chat/main/spring-count`);
   await page.getByRole('link', { name: 'New chat' }).first().click();
+  await page.waitForURL(`${perch.url}/`);
   await sendMessage(page, 'Who are you?');
   await replies(page).getByText('my replies are scripted').waitFor();
   expect((await readStoredData(page)).filter((name) => name.includes(' demo /')).length).toBeGreaterThan(1);

@@ -1,10 +1,11 @@
 import { goto } from '$app/navigation';
 import { page } from '$app/state';
+import { toScopedName } from '#app/state/demo.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
 
 /** The chat that shows most; the gateway adds it (web/gateway/demo/showcase-chat.ts). */
 const SHOWCASE = { agentId: 'main', sessionId: 'spring-count' };
-const OPENED_KEY = 'perch.demo-opened';
+const OPENED_KEY = toScopedName('perch.opened');
 
 /** Opens the showcase if the demo was entered by its front page: once per tab, so that New chat and later reloads stay as they are. */
 export async function openShowcase(): Promise<void> {
