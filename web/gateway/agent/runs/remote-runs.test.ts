@@ -188,7 +188,7 @@ describe('a session in which another host executes a run', () => {
     await clock.waitForTimer(5_000);
     for (let count = 0; count < 20; count++) expect((await client.call('sessions.list', {})).sessions).toHaveLength(1);
     clock.advance(5_000);
-    expect(await deleted).toEqual({ deleted: true });
+    expect(await deleted).toMatchObject({ deleted: true });
     expect((await client.call('chat.send', { message: 'anew' })).completed).toBe(true);
   });
 });
