@@ -218,3 +218,12 @@ test('a reply says what it read, and which of it the one before had not read', (
     { sources: ['web:pages.test'], quoted: new Set(['https://pages.test/']) },
   ]);
 });
+
+test('a call that a stop left without a result is unfinished, not failed', () => {
+  const [reply] = toChatItems([
+    message({ id: 'a1', role: 'assistant', toolCalls: [{ id: 'c1', tool: 'exec', args: {} }] }),
+    message({ id: 't1', role: 'tool', content: '{"error":"the run ended before the tool did"}', toolCallId: 'c1', name: 'exec' }),
+    message({ id: 'a2', role: 'assistant', aborted: true }),
+  ]);
+  expect(reply?.kind === 'reply' && reply.segments).toMatchObject([{ kind: 'tool', use: { state: 'unfinished' } }]);
+});

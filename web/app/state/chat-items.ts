@@ -1,3 +1,4 @@
+import { UNFINISHED_RESULT } from '#shared/unfinished-result.ts';
 import type { StoppedBudget } from '#shared/rpc/stopped-budget.ts';
 import type { Compaction, HistoryMessage, Reasoning, RecalledMemory, Usage } from '#shared/rpc/record-schemas.ts';
 import { type LinkPolicy, toLinkPolicy } from '../trust/composed-links.ts';
@@ -10,7 +11,8 @@ export interface ToolUse {
   args: Record<string, unknown>;
   result: string | null;
   /** `pending`: the model is writing the call. */
-  state: 'pending' | 'running' | 'done' | 'error' | 'denied';
+  /** `unfinished`: the reply ended first. */
+  state: 'pending' | 'running' | 'done' | 'error' | 'denied' | 'unfinished';
   /** Set if its result is too large for a history and has not been fetched. */
   leftOut?: { messageId: string; bytes: number };
 }
@@ -167,7 +169,8 @@ function toToolOutcome(message: HistoryMessage): Pick<ToolUse, 'result' | 'state
 /**
  * A failed tool returns an object with `error`, and `denied` if it was not allowed to run. A failed command is recognized by its request.
  */
-export function toToolState(result: string): 'done' | 'error' | 'denied' {
+export function toToolState(result: string): 'done' | 'error' | 'denied' | 'unfinished' {
+  if (result === UNFINISHED_RESULT) return 'unfinished';
   if (/^\s*\{\s*"requestId"\s*:\s*"[^"]*"\s*,\s*"status"\s*:\s*"failed"/.test(result)) return 'error';
   if (!/^\s*\{\s*"error"\s*:/.test(result)) return 'done';
   return /,\s*"denied"\s*:\s*true\s*\}\s*$/.test(result) ? 'denied' : 'error';

@@ -1,6 +1,7 @@
 import type { HistoryMessage, Reasoning, RecalledMemory } from '#shared/rpc/record-schemas.ts';
 import type { EventPayload } from '#shared/rpc/events.ts';
 import type { RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
+import { UNFINISHED_RESULT } from '#shared/unfinished-result.ts';
 import type { ReplySegment, ToolUse } from '#app/state/chat-items.ts';
 import { getReplyText, toToolState } from '#app/state/chat-items.ts';
 
@@ -118,7 +119,7 @@ export class LiveRun {
       messages.push({
         id: `${this.runId}:${index}r`,
         role: 'tool',
-        content: result ?? '{"error":"the run ended before the tool did"}',
+        content: result ?? UNFINISHED_RESULT,
         timestamp,
         toolCallId: id,
         name: tool,

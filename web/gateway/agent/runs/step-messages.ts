@@ -1,3 +1,4 @@
+import { UNFINISHED_RESULT } from '#shared/unfinished-result.ts';
 import { mergeSources } from '../trust/content-sources.ts';
 import type { MessageRecord, RunProgress, RunStep, SharedStep, StepResult } from '../../storage/chat-records.ts';
 import { truncateMiddle } from '#shared/truncate-text.ts';
@@ -15,9 +16,6 @@ const toTruncated = ({ said: { reasoning: _, providerState: __, ...said }, resul
 });
 
 type MessageFields = Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>;
-
-/** Replaces a missing result. */
-const NO_RESULT = '{"error":"the run ended before the tool did"}';
 
 interface StepMessagesRun {
   sessionKey: string;
@@ -118,7 +116,7 @@ export class StepMessages {
   /** In the order of the calls. The next provider that reads this branch would reject a call without a result. */
   #addResults(user: MessageRecord): void {
     for (const { id, tool } of this.#messages.at(-1)?.toolCalls ?? [])
-      this.#push(user, { role: 'tool', content: NO_RESULT, ...this.#results.get(id), toolCallId: id, name: tool });
+      this.#push(user, { role: 'tool', content: UNFINISHED_RESULT, ...this.#results.get(id), toolCallId: id, name: tool });
     this.#results.clear();
   }
 }
