@@ -185,9 +185,9 @@ describe('usage in the app', () => {
         await page.setViewportSize({ width: 360, height: 800 });
         await page.reload();
         const totals = page.locator('dl[aria-label="合計"]');
-        await totals.getByText('呼び出しのあったもの').waitFor();
+        await totals.getByText('使用のあったもの').waitFor();
         // How wide letters are depends on the fonts of the machine: each line is tried at every width between its longest part and its whole.
-        const PARTS = ['入力[\\d,]+、|出力[\\d,]+', '推定', 'モデルの|呼び出し', '呼び出しの|あった|もの'];
+        const PARTS = ['入力[\\d,]+、|出力[\\d,]+', '推定', 'モデルへ', '使用の|あった|もの'];
         const lines = await totals.locator('dd.more').evaluateAll(
           (all, parts) =>
             all.map((each, row) => {
