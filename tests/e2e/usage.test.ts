@@ -215,7 +215,7 @@ describe('usage in the app', () => {
             }),
           PARTS,
         );
-        expect(lines.map(({ parts }) => parts.length)).toEqual([2, 1, 2, 3]);
+        expect(lines.map(({ parts }) => parts.length)).toEqual([2, 1, 1, 3]);
         for (const { parts, broken } of lines)
           for (const line of broken) {
             expect(line.replaceAll('|', '')).toBe(parts.join(''));
