@@ -98,42 +98,46 @@ export async function* readBodyItems(
   let hasEnded = false;
   const { clock } = watchdog;
   let lastItemAt = clock.monotonic();
-  using _scanner = { [Symbol.dispose]: () => scanner.close() };
-  for await (const chunk of readChunks(body, watchdog, () => hasEnded)) {
-    if (kind === 'unknown') {
-      const first = chunk.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
-      if (first !== undefined) kind = first === 0x7b || first === 0x5b || first === 0x3c ? 'whole' : 'events';
-    }
-    if (kind === 'whole' || kind === 'lines') {
-      size += chunk.length;
-      if (size > MAX_BODY_BYTES) throw new ProviderError(`${provider} sent a response larger than ${MAX_BODY_BYTES} bytes.`);
-      text += decoder.decode(chunk, { stream: true });
-      if (kind === 'whole' && isJsonLines(text)) kind = 'lines';
-      if (kind === 'lines') {
-        const end = text.lastIndexOf('\n') + 1;
-        const items = parseLines(text.slice(0, end));
-        text = text.slice(end);
-        size = text.length;
-        hasEnded ||= items.some((item) => item.kind === 'data' && isEnd(item.data));
-        if (items.length > 0) yield { items, last: false };
+  // Not `using`: WebKit has no Symbol.dispose.
+  try {
+    for await (const chunk of readChunks(body, watchdog, () => hasEnded)) {
+      if (kind === 'unknown') {
+        const first = chunk.find((byte) => byte > 0x20 && byte !== 0xef && byte !== 0xbb && byte !== 0xbf);
+        if (first !== undefined) kind = first === 0x7b || first === 0x5b || first === 0x3c ? 'whole' : 'events';
       }
-    } else {
-      const items = scanner.push(chunk).map(toItem);
-      hasEnded ||= items.some((item) => item.kind === 'data' && isEnd(item.data));
-      if (items.length > 0) {
-        yield { items, last: false };
-        lastItemAt = clock.monotonic();
-      } else if (clock.monotonic() - lastItemAt > MAX_SILENCE_MS) throw createIdleError(provider, MAX_SILENCE_MS);
+      if (kind === 'whole' || kind === 'lines') {
+        size += chunk.length;
+        if (size > MAX_BODY_BYTES) throw new ProviderError(`${provider} sent a response larger than ${MAX_BODY_BYTES} bytes.`);
+        text += decoder.decode(chunk, { stream: true });
+        if (kind === 'whole' && isJsonLines(text)) kind = 'lines';
+        if (kind === 'lines') {
+          const end = text.lastIndexOf('\n') + 1;
+          const items = parseLines(text.slice(0, end));
+          text = text.slice(end);
+          size = text.length;
+          hasEnded ||= items.some((item) => item.kind === 'data' && isEnd(item.data));
+          if (items.length > 0) yield { items, last: false };
+        }
+      } else {
+        const items = scanner.push(chunk).map(toItem);
+        hasEnded ||= items.some((item) => item.kind === 'data' && isEnd(item.data));
+        if (items.length > 0) {
+          yield { items, last: false };
+          lastItemAt = clock.monotonic();
+        } else if (clock.monotonic() - lastItemAt > MAX_SILENCE_MS) throw createIdleError(provider, MAX_SILENCE_MS);
+      }
     }
+    if (kind === 'whole') {
+      text += decoder.decode();
+      if (isHtmlPage(text)) throw new ProviderError(`${provider} responded with a web page instead of a completion. Check the base URL.`);
+      yield { items: [{ kind: 'whole', text }], last: true };
+      return;
+    }
+    const items = kind === 'lines' ? parseLines(text + decoder.decode()) : scanner.end().map(toItem);
+    if (items.length > 0) yield { items, last: true };
+  } finally {
+    scanner.close();
   }
-  if (kind === 'whole') {
-    text += decoder.decode();
-    if (isHtmlPage(text)) throw new ProviderError(`${provider} responded with a web page instead of a completion. Check the base URL.`);
-    yield { items: [{ kind: 'whole', text }], last: true };
-    return;
-  }
-  const items = kind === 'lines' ? parseLines(text + decoder.decode()) : scanner.end().map(toItem);
-  if (items.length > 0) yield { items, last: true };
 }
 
 const toItem = ({ data }: SseEvent): BodyItem => ({ kind: 'data', data });

@@ -1,6 +1,8 @@
 import { openDB } from 'idb';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { dumpDatabase, createTestVault } from './fixture.ts';
+
+const isCryptoKey = (value: unknown): value is CryptoKey => value instanceof CryptoKey;
 
 test('a secret is kept, changed, removed, and outlives the vault', async () => {
   await using vault = await createTestVault();
@@ -27,6 +29,27 @@ test('the database never holds the plain text, nor a key that can be read out', 
   const { key } = Object.values(rows['keys'] ?? {})[0] as { key: CryptoKey };
   expect(key.extractable).toBe(false);
   await expect(crypto.subtle.exportKey('raw', key)).rejects.toThrow();
+});
+
+test('a browser that cannot clone a CryptoKey stores the bytes of the key, and reads its secrets later', async () => {
+  const { structuredClone: clone } = globalThis;
+  // As in a SharedWorker of WebKit.
+  const mock = vi.spyOn(globalThis, 'structuredClone').mockImplementation((value: unknown) => {
+    const hasKey = isCryptoKey(value) || Object.values(value ?? {}).some(isCryptoKey);
+    if (hasKey) throw new DOMException('The object can not be cloned.', 'DataCloneError');
+    return clone(value);
+  });
+  try {
+    await using vault = await createTestVault();
+    await vault.secrets.set('s', 'first');
+    await vault.close();
+    await using next = await createTestVault({ name: vault.name });
+    expect(await next.secrets.get('s')).toBe('first');
+    await next.sync.adoptVaultKey(Buffer.alloc(32, 7).toString('base64url'));
+    expect(await next.secrets.get('s')).toBe('first');
+  } finally {
+    mock.mockRestore();
+  }
 });
 
 test('equal values look different', async () => {

@@ -109,7 +109,8 @@ export interface VaultSchema extends DBSchema {
   /** The configuration in rows, so that changes of two devices conflict only if they concern the same setting (config-rows.ts). */
   config: { key: string; value: { name: string; value: unknown } };
   secrets: { key: string; value: SealedSecret };
-  keys: { key: string; value: { name: string; keyId: string; key: CryptoKey } };
+  /** Bytes of the key if the browser cannot store a CryptoKey (secret-sealing.ts). */
+  keys: { key: string; value: { name: string; keyId: string; key: CryptoKey | Uint8Array<ArrayBuffer> } };
   memories: { key: string; value: MemoryRecord; indexes: { createdAt: number } };
   usage: { key: string; value: UsageGroup; indexes: { until: number } };
   conflicts: { key: string; value: ConflictCopy };
