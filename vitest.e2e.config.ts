@@ -9,7 +9,7 @@ await compileMessages();
 export default defineConfig({
   test: {
     setupFiles: 'tests/setup.ts',
-    include: ['tests/{e2e,faults,vault-e2e,conformance}/**/*.test.ts'],
+    include: ['tests/{browsers,e2e,faults,vault-e2e,conformance}/**/*.test.ts'],
     globalSetup: ['tests/e2e/build-once.ts', 'tests/warm-browser.ts'],
     sequence: { sequencer: SlowestFirst },
     isolate: false,

@@ -38,6 +38,8 @@ export const app = [
     'app/reload': 'History is there after a reload, also mid-stream.',
     'app/two-tabs': 'A second tab is in step with the first.',
     'app/offline': 'After the bridge is stopped the app opens and answers.',
+    'app/browsers':
+      'Chromium, stock Firefox and WebKitGTK run the same journeys: first answer, streaming, reload meanwhile, two tabs, settings, annotate and export, demo, offline.',
     'app/provider-settings': 'A base URL and key added on the page Models make a real model answer.',
     'app/upstream-settings':
       'How long models’ servers are waited for, and when one is left alone, is set in the settings, with the defaults in sight and a way back to them.',
