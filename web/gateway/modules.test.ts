@@ -38,6 +38,7 @@ it('modules start in this order: each after those that it needs', () => {
     compactor ← memories, longTermMemories (loaded by use)
     titles (loaded by use)
     wikis (loaded by use)
+    trash ← drawings, memories, longTermMemories, wikis (loaded by its own condition)
     dreamer ← memories (loaded by use)
     guide ← longTermMemories (loaded by use)
     incognito (loaded by use)
