@@ -113,7 +113,7 @@ verifies('sessions.delete/deletes', 'during a run, with a message right behind i
     other.client.call('chat.send', { sessionId: 'gone', message: 'new', model: 'local/normal' }),
   ]);
   expect(await cut).toMatchObject({ code: 'ABORTED' });
-  expect([deleted, sent.completed]).toEqual([{ deleted: true }, true]);
+  expect([deleted, sent.completed]).toMatchObject([{ deleted: true }, true]);
   const { messages } = await other.client.call('chat.history', { sessionId: 'gone' });
   expect(messages.map(({ role, content }) => (role === 'user' ? content : role))).toEqual(['new', 'assistant']);
 });

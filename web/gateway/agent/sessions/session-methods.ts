@@ -77,10 +77,9 @@ export const sessionMethods = defineMethods(sessionContracts)(({
     if (!session) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
     return { session, messages: await vault.messages.listAll(key) };
   };
-  /** Moves a session to the trash. Active runs must not write to it meanwhile. */
+  /** Moves a session to the trash. Runs are cleared first, and at once: a message that follows starts the session anew. */
   const moveToTrash = async (key: string, options?: { keepsSession: boolean }): Promise<{ trashId?: string }> => {
-    const loaded = await trash.load();
-    const trashId = await runs.clear(key, () => loaded.moveSession(key, options));
+    const trashId = await runs.clear(key, async () => (await trash.load()).moveSession(key, options));
     if (trashId === undefined) throw new RpcError('NOT_FOUND', `No session with path "${key}.jsonl".`);
     return trashId === null ? {} : { trashId };
   };
