@@ -18,7 +18,7 @@ const PNG_SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 const HASH_MAP_START = 'A hash map turns each key';
 const HASH_MAP_END = 'as with ten.';
 
-/** What a person does most, in one browser. Each journey continues where the one before ended. */
+/** The most common journeys, in one browser. Each journey continues where the one before ended. */
 function describeJourneys(browserName: string, launch: () => Promise<BrowserDriver>): void {
   describe(browserName, () => {
     const parts = new AsyncDisposableStack();

@@ -117,7 +117,7 @@ describe('Excalidraw files and shape libraries', () => {
     await waitFor(async () => (await getShapeKinds(all.at, page)).length === 6, 'the dragged shapes');
     await waitUntilSaved(page);
 
-    // It is part of the vault, so another page has it too.
+    // Another page has the library too: the vault stores it.
     const other = await openBlankSheet(all.at);
     await other.getByRole('list', { name: 'Your shapes' }).getByRole('button', { name: 'My decision', exact: true }).waitFor();
     await other.close();

@@ -23,7 +23,7 @@ export const BUDGET_MEASURES = ['cost', 'tokens'] as const;
 const budgetMeasure = z.enum(BUDGET_MEASURES);
 export type BudgetMeasure = z.infer<typeof budgetMeasure>;
 
-/** What a budget is for: `vault`, `agent:<id>`, `job:<id>`, `channel:<id>`, `key:<id>` or `chat:<agentId>/<sessionId>`. */
+/** Scope of a budget: `vault`, `agent:<id>`, `job:<id>`, `channel:<id>`, `key:<id>` or `chat:<agentId>/<sessionId>`. */
 export const budgetScope = z
   .string()
   .max(300)

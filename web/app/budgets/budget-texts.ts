@@ -4,7 +4,7 @@ import { formatMoney } from '../i18n/format-money.ts';
 import { m } from '../i18n/messages.ts';
 import { formatInteger } from '../i18n/usage-format.ts';
 
-/** What a budget is for. */
+/** Label of a budget's scope. */
 export function describeScope(scope: string, name: string | null): string {
   const [kind = '', id = ''] = scope.split(':', 2);
   const shown = { name: name ?? id };

@@ -1,4 +1,4 @@
-import { TRASH_DAYS } from '#shared/rpc/methods/trash-contracts.ts';
+import { TRASH_MS } from '#shared/rpc/methods/trash-contracts.ts';
 import { defineModule } from '../../system/modules.ts';
 import type { TrashDeps } from './trash.ts';
 
@@ -12,7 +12,7 @@ export const trashModule = defineModule<TrashDeps>()({
   load: async (needs) => new (await import('./trash.ts')).Trash(needs),
   wakeOn: {
     every: CHECK_MS,
-    if: async ({ vault, clock }) => (await vault.trash.list()).some(({ deletedAt }) => clock.now() - deletedAt >= TRASH_DAYS * 86_400_000),
+    if: async ({ vault, clock }) => (await vault.trash.list()).some(({ deletedAt }) => clock.now() - deletedAt >= TRASH_MS),
   },
   refresh: (trash) => trash.empty({ onlyExpired: true }),
 });

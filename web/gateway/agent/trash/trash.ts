@@ -1,5 +1,5 @@
 import type { Clock } from '#shared/async/clock.ts';
-import { TRASH_DAYS, type TrashEntry } from '#shared/rpc/methods/trash-contracts.ts';
+import { TRASH_MS, type TrashEntry } from '#shared/rpc/methods/trash-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { DrawingStore } from '../../drawings/drawing-store.ts';
 import { createSessionChangedEvent } from '../../storage/session-views.ts';
@@ -14,7 +14,6 @@ import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts
 import type { Wikis } from '../knowledge/wiki/wikis.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
 
-const RETENTION_MS = TRASH_DAYS * 86_400_000;
 /** Maximum number of names tried for a page whose path is in use. */
 const MAX_NAMES = 100;
 
@@ -32,7 +31,7 @@ export interface TrashDeps {
 type TrashContent = Omit<TrashedPage, 'id' | 'deletedAt'> | Omit<TrashedMemory, 'id' | 'deletedAt'>;
 type RestoredItem = Pick<TrashEntry, 'kind' | 'agentId'> & { path: string };
 
-const isExpired = ({ deletedAt }: TrashItem, now: number): boolean => now - deletedAt >= RETENTION_MS;
+const isExpired = ({ deletedAt }: TrashItem, now: number): boolean => now - deletedAt >= TRASH_MS;
 
 /** Deleted chats, memories, pages and drawings, until they are restored or expire. */
 export class Trash {
@@ -46,7 +45,7 @@ export class Trash {
     const items = (await this.#deps.vault.trash.list()).sort((a, b) => b.deletedAt - a.deletedAt);
     return items.map((item) => ({
       ...{ id: item.id, kind: item.kind, title: item.title, agentId: getAgent(item), deletedAt: item.deletedAt },
-      expiresAt: item.deletedAt + RETENTION_MS,
+      expiresAt: item.deletedAt + TRASH_MS,
     }));
   }
 
