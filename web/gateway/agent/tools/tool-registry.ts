@@ -1,6 +1,7 @@
 import { truncateMiddle } from '#shared/truncate-text.ts';
 import { toPrintable } from '#shared/printable.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { CitableSource } from '#shared/rpc/passage.ts';
 import type { Area, Scope } from '#shared/rpc/scopes.ts';
 import type { ToolLabel, ToolPolicy } from '#shared/rpc/methods/tool-contracts.ts';
 import { z } from '#shared/rpc/zod.ts';
@@ -36,6 +37,11 @@ export interface ToolContext {
   taint?: RunTaint | undefined;
   /** A person approved exactly this call. */
   isApproved?: boolean;
+  /**
+   * Records texts that the run has read and that its reply can cite. Returns the number of each, which the model writes in brackets after a
+   * claim, such as `[3]`; a source that was recorded before keeps its number. Undefined in a stateless call.
+   */
+  cite?(sources: readonly CitableSource[]): number[];
   /** Adds an image to the call's result for the model, if it supports images; undefined if no model made the call. */
   show?(picture: Picture): void;
 }
