@@ -1,3 +1,4 @@
+import type { PassageLocator } from '#shared/rpc/passage.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { DocumentKind } from './document-kinds.ts';
 import type { OcrSettings } from './ocr.ts';
@@ -40,6 +41,48 @@ export interface DocumentText {
   notes?: string[];
   /** Options for requesting the next part; undefined at the end. */
   next?: { pages?: string; offset?: number; sheet?: string; range?: string };
+}
+
+/** Kinds of files that can be split into passages: those of `read`, and some that `read` takes as plain text. */
+export type PassageKind = DocumentKind | 'markdown' | 'code' | 'table' | 'json' | 'subtitles' | 'email' | 'epub' | 'picture';
+
+/** A whole file to split into passages. Can be cloned structurally. */
+export interface PassageRequest {
+  /** Name of the file; also decides its kind if `kind` is missing. */
+  name: string;
+  mimeType?: string | undefined;
+  kind?: PassageKind | undefined;
+  /** A string is base64, to be decoded by the reader's thread. */
+  bytes: Uint8Array<ArrayBuffer> | string;
+  /** HTML: the base URL for links, and the declared encoding. */
+  base?: string | undefined;
+  charset?: string | undefined;
+  /** PDF and pictures: settings for text recognition; undefined for none. */
+  ocr?: OcrSettings | undefined;
+}
+
+/** A citable part of a document. Its text can have the header row of its table in front, which is not at its place. */
+export interface Passage {
+  text: string;
+  locator: PassageLocator;
+}
+
+/** A document as text, and its passages in order. */
+export interface DocumentPassages {
+  kind: PassageKind;
+  title?: string;
+  /** Pages of a PDF, slides of a presentation. */
+  pageCount?: number;
+  /** Notes for people, such as pages without text. */
+  notes?: string[];
+  text: string;
+  passages: Passage[];
+}
+
+/** Progress of a reading, in units of the document: pages, slides, or bytes. */
+export interface ReadProgress {
+  done: number;
+  total: number;
 }
 
 /** Reads documents: in a worker started by a page, or in this one. */
