@@ -1,3 +1,4 @@
+import type { PassageKind } from '#shared/document-kinds.ts';
 import type { PassageLocator } from '#shared/rpc/passage.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { DocumentKind } from './document-kinds.ts';
@@ -43,9 +44,6 @@ export interface DocumentText {
   next?: { pages?: string; offset?: number; sheet?: string; range?: string };
 }
 
-/** Kinds of files that can be split into passages: those of `read`, and some that `read` takes as plain text. */
-export type PassageKind = DocumentKind | 'markdown' | 'code' | 'table' | 'json' | 'subtitles' | 'email' | 'epub' | 'picture';
-
 /** A whole file to split into passages. Can be cloned structurally. */
 export interface PassageRequest {
   /** Name of the file; also decides its kind if `kind` is missing. */
@@ -61,7 +59,7 @@ export interface PassageRequest {
   ocr?: OcrSettings | undefined;
 }
 
-/** A citable part of a document. Its text can have the header row of its table in front, which is not at its place. */
+/** A citable part of a document. Its text is that at its place; a later part of a table has the table's header in front. */
 export interface Passage {
   text: string;
   locator: PassageLocator;
@@ -89,6 +87,8 @@ export interface ReadProgress {
 export interface DocumentReader {
   /** Rejects with `INVALID_PARAMS` and a message for people if the file cannot be read, and with the signal's reason. */
   read(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText>;
+  /** Splits a whole document into passages. Rejects as `read` does. */
+  readPassages(request: PassageRequest, signal: AbortSignal, onProgress?: (progress: ReadProgress) => void): Promise<DocumentPassages>;
 }
 
 /** The error for an unreadable file. */
