@@ -209,7 +209,24 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const http = new HttpService({ ...parts, ...{ clock, vault, providers, rights, log, fault } });
 
   const services = {
-    ...{ vault, hub, clock, fetch, version, sync, bridge, audio, environment, config, references, settings, timeZone, log, fault },
+    ...{
+      vault,
+      hub,
+      clock,
+      fetch,
+      version,
+      sync,
+      bridge,
+      audio,
+      documents,
+      environment,
+      config,
+      references,
+      settings,
+      timeZone,
+      log,
+      fault,
+    },
     ...{ agents, labels, commands, tools, providers, models, findSmallModel, silenceMs, events, runs, runDeps, rights },
     ...{ browserModels, runners, activeOrigins, isServing, isLeaseHolder, connections },
     timeoutMs: () => config.settings.tools.execTimeoutMs,
