@@ -172,7 +172,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const findSmallModel = createSmallModelFinder(providers, () => config.settings.chat.smallModel);
 
   // Runs.
-  const lifecycleHooks = createRunLifecycleHooks(parts.agentToolkit, fault);
+  const lifecycleHooks = createRunLifecycleHooks(parts.agentToolkit, vault, fault);
   const remoteRuns = new RemoteRuns({ vault, hub, clock, sync, onLost: lifecycleHooks.onRunLost, fault });
   const events = new SystemEvents({ vault, clock, agents, settings, log, fault });
   const runDeps: RunsDeps = {

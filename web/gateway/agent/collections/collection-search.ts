@@ -104,8 +104,7 @@ export class CollectionSearch {
       if (part.start >= end) break;
       read.text += part.text.slice(Math.max(0, offset - part.start), end - part.start);
       for (const [index, passage] of part.passages.entries()) {
-        const { start } = passage.locator;
-        if (start < offset || start >= end) continue;
+        if (passage.locator.end <= offset || passage.locator.start >= end) continue;
         read.passages.push({ number: part.first + index, locator: passage.locator, text: toPassageText(part, passage) });
       }
     }
@@ -150,11 +149,15 @@ export class CollectionSearch {
       if (offset > text.length) throw new RpcError('INVALID_PARAMS', `“${title}” has ${text.length} characters.`);
       return offset;
     }
-    const wanted = heading?.trim().toLowerCase();
+    const wanted = heading === undefined ? undefined : toHeading(heading);
     for (let number = 0; number < text.parts; number++) {
-      for (const { locator } of (await this.#getPart(text, number)).passages) {
+      const part = await this.#getPart(text, number);
+      // Short sections share a passage, which has the heading above all of them.
+      const line = page === undefined && wanted !== undefined ? findHeadingLine(part.text, wanted) : -1;
+      if (line !== -1) return part.start + line;
+      for (const { locator } of part.passages) {
         const isPage = page === undefined || locator.page === page;
-        if (isPage && (wanted === undefined || locator.headings?.some((each) => each.toLowerCase() === wanted))) return locator.start;
+        if (isPage && (wanted === undefined || locator.headings?.some((each) => toHeading(each) === wanted))) return locator.start;
       }
     }
     const place = page === undefined ? `heading “${heading ?? ''}”` : `page ${page} with text`;
@@ -174,3 +177,22 @@ export class CollectionSearch {
     return part;
   }
 }
+
+const toHeading = (text: string): string =>
+  text
+    .replace(/^#+\s+/, '')
+    .trim()
+    .toLowerCase();
+
+/** Start of the first line that is this heading; -1 if there is none. */
+function findHeadingLine(text: string, wanted: string): number {
+  for (let start = 0; start < text.length;) {
+    const newline = text.indexOf('\n', start);
+    const end = newline === -1 ? text.length : newline;
+    if (end - start < MAX_HEADING_CHARS && toHeading(text.slice(start, end)) === wanted) return start;
+    start = end + 1;
+  }
+  return -1;
+}
+
+const MAX_HEADING_CHARS = 600;

@@ -154,3 +154,51 @@ describe('a collection of files', () => {
     await expect(client.call('collections.refresh', { collectionId: id, sourceId: 'x' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 });
+
+describe('agents with collections', () => {
+  it('search and read only what is attached, cite it, and count it as content from outside', async () => {
+    const results: unknown[] = [];
+    await using gw = await createTestGateway({
+      model: ({ body: { messages, tools = [] } }, count) => {
+        offered.push(tools.map((tool) => (tool as { function: { name: string } }).function.name));
+        systems.push(String(messages[0]?.content));
+        for (const { role, content } of messages) if (role === 'tool') results.push(JSON.parse(String(content)));
+        if (count === 2) return [{ tool: 'collection_search', args: { query: 'krill' } }];
+        if (count === 3) return [{ tool: 'collection_read', args: { document: 'whales.md', heading: 'Migration' } }];
+        return ['The blue whale eats krill [1].'];
+      },
+    });
+    const offered: string[][] = [];
+    const systems: string[] = [];
+    const { client } = await gw.client();
+    const { id } = await createCollection(client, [toFile('whales.md', WHALES)]);
+    await createCollection(client, [toFile('bridges.md', BRIDGES)]);
+    await client.call('collections.update', { collectionId: id, description: 'About the sea' });
+    await client.call('chat.send', { message: 'Hello' });
+    expect(offered[0]).not.toContain('collection_search');
+    await client.call('sessions.setCollections', { path: 'main/main.jsonl', collectionIds: [id] });
+    await client.call('chat.send', { message: 'What do blue whales eat?' });
+    expect(offered[1]).toContain('collection_search');
+    expect(systems[1]).toContain('- Library: About the sea');
+    expect(results[0]).toMatchObject({ passages: [{ title: 'Whales', text: expect.stringContaining('krill') }] });
+    expect(JSON.stringify(results[0])).not.toContain('Çanakkale');
+    expect(results.at(-1)).toMatchObject({ title: 'Whales', passages: [{ text: expect.stringContaining('Hawaii') }] });
+    const { messages } = await client.call('chat.history', { sessionId: 'main' });
+    expect(messages.at(-1)?.outside).toEqual(['collection:Library']);
+    const { sessions } = await client.call('sessions.list', {});
+    expect(sessions[0]?.collections).toEqual([id]);
+    expect(gw.faults).toEqual([]);
+  });
+
+  it('have the collections of their settings, and a person can try the tools', async () => {
+    await using gw = await createTestGateway({ model: () => ['Nothing'] });
+    const { client } = await gw.client();
+    const { id } = await createCollection(client, [toFile('whales.md', WHALES)]);
+    const tried = await client.call('tools.run', { tool: 'collection_search', args: { query: 'krill' } });
+    expect(tried.result).toMatchObject({ passages: [{ title: 'Whales' }] });
+    await client.call('config.patch', { patch: { agents: { main: { collections: [id] } } } });
+    await client.call('chat.send', { message: 'Hello' });
+    const names = gw.calls.at(-1)?.body.tools?.map((tool) => (tool as { function: { name: string } }).function.name);
+    expect(names).toContain('collection_read');
+  });
+});

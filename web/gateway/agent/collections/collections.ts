@@ -325,7 +325,7 @@ export class Collections {
     text: string;
     offset: number;
     next: number | null;
-    passages: { number: number; locator: PassageLocator }[];
+    passages: { number: number; locator: PassageLocator; text: string }[];
   }> {
     const document = await this.#documents.get(documentId);
     const record = this.getRecord(document.collectionId);
@@ -354,6 +354,20 @@ export class Collections {
       data: toBase64(bytes.subarray(offset, end)),
       next: end < bytes.length ? end : null,
     };
+  }
+
+  /** ID of a document of these collections, by its ID, path or title. Throws `NOT_FOUND`. */
+  async findDocument(ids: readonly string[], wanted: string): Promise<string> {
+    const name = wanted.trim().toLowerCase();
+    for (const id of ids) {
+      const documents = await this.#documents.load(id);
+      const found =
+        documents.get(wanted.split('#', 1)[0] ?? '') ??
+        [...documents.values()].find(({ path }) => path.toLowerCase() === name) ??
+        [...documents.values()].find(({ title }) => title.toLowerCase() === name);
+      if (found) return found.id;
+    }
+    throw new RpcError('NOT_FOUND', `No document “${wanted}” in the attached collections.`);
   }
 
   /** Applies changes of another host. */

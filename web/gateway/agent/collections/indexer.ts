@@ -300,7 +300,7 @@ export class Indexer {
   }
 
   async #index(collectionId: string, document: CollectionDocumentRecord, job: Job): Promise<void> {
-    const { documents, sources, indexes, clock } = this.#deps;
+    const { sources, indexes, clock } = this.#deps;
     const { signal } = job.controller;
     const collection = this.#deps.getCollection(collectionId);
     if (!collection) throw OUTDATED;
