@@ -205,6 +205,7 @@ export const collectionContracts = {
     result: collectionResult,
     emits: ['collection.changed', 'collection.progress'],
     docs: 'Creates a collection and starts to index its sources. Only people can add sources on the bridge’s disk, and web sources need the scope `web`.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
   'collections.update': defineMethod({

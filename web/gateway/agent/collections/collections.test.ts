@@ -1,36 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { toBase64 } from '#shared/base64.ts';
-import type { GatewayClient } from '#shared/client/client.ts';
-import type { Collection, CollectionDocument } from '#shared/rpc/methods/collection-contracts.ts';
 import { createTestGateway } from '../../../../tests/support/test-gateway.ts';
-
-const encode = (text: string): string => toBase64(new TextEncoder().encode(text));
-const toFile = (path: string, text: string) => ({ path, mimeType: '', data: encode(text) });
+import { createCollection, encode, listDocuments, toFile, waitUntilIdle } from './fixture.ts';
 
 const WHALES = `# Whales\n\nThe blue whale is the largest animal. It eats krill.\n\n## Migration\n\nHumpback whales swim 8,000 kilometres from Alaska to Hawaii.\n`;
 const BRIDGES = `# Bridges\n\nThe longest suspension bridge stands in Çanakkale.\n\n## Materials\n\nSteel cables carry the deck.\n`;
-
-/** Resolves with the collection when it is not being indexed. */
-async function waitUntilIdle(client: GatewayClient, collectionId: string): Promise<Collection> {
-  for (;;) {
-    const { collection } = await client.call('collections.get', { collectionId });
-    if (collection.state !== 'indexing') return collection;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
-async function createCollection(
-  client: GatewayClient,
-  files: readonly { path: string; mimeType: string; data: string }[],
-): Promise<Collection> {
-  const { collection } = await client.call('collections.create', { name: 'Library' });
-  if (files.length > 0) await client.call('collections.addFiles', { collectionId: collection.id, files: [...files] });
-  return waitUntilIdle(client, collection.id);
-}
-
-async function listDocuments(client: GatewayClient, collectionId: string): Promise<CollectionDocument[]> {
-  return (await client.call('collections.documents', { collectionId })).documents;
-}
 
 describe('a collection of files', () => {
   it('indexes files and finds their passages with place and matches', async () => {

@@ -89,7 +89,7 @@ export class Collections {
       onProgress: (id) => this.#events.send(`progress ${id}`, PROGRESS_MS, () => this.#sendProgress(id)),
       onChange: (id) => this.#events.send(`change ${id}`, CHANGE_MS, () => this.#sendChange(id)),
     });
-    this.#watch = new FolderWatch({ bridge, clock, fault, onChange: (root) => this.#refreshRoot(root) });
+    this.#watch = new FolderWatch({ bridge, clock, onChange: (root) => this.#refreshRoot(root) });
     this.#stops = [bridge.watch(() => this.resume()), deps.sync?.watch(() => this.resume()) ?? (() => {})];
   }
 
