@@ -12,8 +12,8 @@ export const MAX_CHANGED_PATHS = 500;
 export const MAX_CLONE_BYTES = 1024 * 1024 * 1024;
 
 /**
- * `folder`: files that Perch can read. `repository`: the same, without files that `.gitignore` excludes. `mail`: mbox files, maildirs and
- * `.eml` files, one entry per message.
+ * `folder` and `repository`: files that Perch can read; within repositories, without those that `.gitignore` excludes. `mail`: mbox files,
+ * maildirs and `.eml` files, one entry per message.
  */
 export const folderKind = z.enum(['folder', 'repository', 'mail']);
 export type FolderKind = z.infer<typeof folderKind>;
@@ -115,7 +115,7 @@ export const foldersPort = definePort({
         /** Cursor of the next page; missing on the last one. A page with a cursor may be empty. */
         next: z.string().optional(),
       }),
-      docs: 'Lists readable files below an approved root, page by page. Leaves out hidden files, `node_modules`, links that leave the root, and the bridge’s own files. `NOT_FOUND` if the root is gone.',
+      docs: 'Lists readable files below an approved root, page by page. Leaves out hidden files, `node_modules`, links, what `.gitignore` files of repositories exclude, and the bridge’s own files. `NOT_FOUND` if the root is gone.',
       fails: ['NOT_FOUND'],
       policy: { scope: 'read' },
     }),

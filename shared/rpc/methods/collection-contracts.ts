@@ -205,6 +205,7 @@ export const collectionContracts = {
     result: collectionResult,
     emits: ['collection.changed', 'collection.progress'],
     docs: 'Creates a collection and starts to index its sources. Only people can add sources on the bridge’s disk, and web sources need the scope `web`.',
+    fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
   'collections.update': defineMethod({
@@ -346,7 +347,7 @@ export const collectionContracts = {
       offset: z.number().int(),
       /** Where the next part starts; null at the end. */
       next: z.number().int().nullable(),
-      /** Passages that start in this part: `number` as in the ID `<documentId>#<number>`. */
+      /** Passages in this part, also those that begin or end outside it: `number` as in the ID `<documentId>#<number>`. */
       passages: z.array(z.object({ number: z.number().int(), locator: passageLocator })),
     }),
     docs: 'Returns a part of a document’s text, as it was indexed, and its passages.',

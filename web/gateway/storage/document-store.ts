@@ -49,22 +49,19 @@ const toPrefixRange = (prefix: string): IDBKeyRange => IDBKeyRange.bound(prefix,
 export function createDocumentStore({ transactions, blobs }: { transactions: Transactions; blobs: BlobStore }): DocumentStore {
   return {
     write: ({ put = [], remove = [], texts = [], removeTexts = [], blobs: files = [], releaseBlobs = [] }) =>
-      transactions.write(
-        [...BLOB_STORES, 'collectionTexts', 'collectionVectors'],
-        async ({ tx, put: putRecord, remove: removeRecord }) => {
-          for (const file of files) putInStore(tx, 'blobs', file);
-          await Promise.all([
-            ...texts.map((text) => putRecord('collectionTexts', text.id, text)),
-            ...put.map((document) => putRecord('collectionDocuments', document.id, document)),
-            ...remove.map((id) => removeRecord('collectionDocuments', id)),
-            ...removeTexts.flatMap(({ id, parts }) => {
-              removeFromStore(tx, 'collectionVectors', id);
-              return Array.from({ length: parts }, (_, part) => removeRecord('collectionTexts', toTextPartId(id, part)));
-            }),
-          ]);
-          if (releaseBlobs.length > 0) await deleteUnusedBlobs(tx, releaseBlobs);
-        },
-      ),
+      transactions.write([...BLOB_STORES, 'collectionTexts', 'collectionVectors'], async ({ tx, put: putRecord, remove: removeRecord }) => {
+        for (const file of files) putInStore(tx, 'blobs', file);
+        await Promise.all([
+          ...texts.map((text) => putRecord('collectionTexts', text.id, text)),
+          ...put.map((document) => putRecord('collectionDocuments', document.id, document)),
+          ...remove.map((id) => removeRecord('collectionDocuments', id)),
+          ...removeTexts.flatMap(({ id, parts }) => {
+            removeFromStore(tx, 'collectionVectors', id);
+            return Array.from({ length: parts }, (_, part) => removeRecord('collectionTexts', toTextPartId(id, part)));
+          }),
+        ]);
+        if (releaseBlobs.length > 0) await deleteUnusedBlobs(tx, releaseBlobs);
+      }),
 
     getFile: (hash) => blobs.find(hash),
 

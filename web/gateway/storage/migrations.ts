@@ -70,7 +70,8 @@ export const migrations: readonly VaultMigration[] = [
   (db) => {
     db.createObjectStore('collections', { keyPath: 'id' });
     db.createObjectStore('collectionDocuments', { keyPath: 'id' }).createIndex('blobs', 'blobs', { multiEntry: true });
-    for (const name of ['collectionTexts', 'collectionSegments', 'collectionVectors'] as const) db.createObjectStore(name, { keyPath: 'id' });
+    for (const name of ['collectionTexts', 'collectionSegments', 'collectionVectors'] as const)
+      db.createObjectStore(name, { keyPath: 'id' });
   },
 ];
 

@@ -60,6 +60,11 @@ export class CollectionIndexes {
     await open.mutex.run(() => this.#catchUp(collectionId, open));
   }
 
+  /** Whether the index is in memory. */
+  isOpen(collectionId: string): boolean {
+    return this.#opening.has(collectionId);
+  }
+
   remove(collectionId: string, textId: string): void {
     this.#index.remove(collectionId, textId);
   }
@@ -137,11 +142,12 @@ export class CollectionIndexes {
   /** Undefined if parts are missing: they come later. */
   async #readText({ id, title, text }: CollectionDocumentRecord): Promise<IndexedText | undefined> {
     if (!text) return undefined;
-    const parts = await this.#vault.documents.getParts(text.id, Array.from({ length: text.parts }, (_, part) => part));
+    const parts = await this.#vault.documents.getParts(
+      text.id,
+      Array.from({ length: text.parts }, (_, part) => part),
+    );
     const passages = parts.flatMap((record, part) =>
-      record
-        ? record.passages.map((passage) => ({ text: toPassageText(record, passage), headings: passage.locator.headings, part }))
-        : [],
+      record ? record.passages.map((passage) => ({ text: toPassageText(record, passage), headings: passage.locator.headings, part })) : [],
     );
     return passages.length === text.passages ? { documentId: id, textId: text.id, title, passages } : undefined;
   }

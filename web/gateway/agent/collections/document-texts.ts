@@ -3,14 +3,10 @@ import { type CollectionTextRecord, type StoredPassage, toTextPartId } from '../
 import type { Passage } from '../../documents/document-reader.ts';
 
 /** Characters after which a new part begins: reading one takes about a millisecond. */
-const PART_CHARS = 64_000;
+export const PART_CHARS = 64_000;
 
 /** Splits a text into parts for storage, at the starts of passages. Returns the part of each passage, too. */
-export function splitText(
-  textId: string,
-  text: string,
-  passages: readonly Passage[],
-): { parts: CollectionTextRecord[]; partOf: number[] } {
+export function splitText(textId: string, text: string, passages: readonly Passage[]): { parts: CollectionTextRecord[]; partOf: number[] } {
   const groups: { start: number; first: number }[] = [{ start: 0, first: 0 }];
   const partOf = passages.map(({ locator }, number) => {
     const last = groups.at(-1);

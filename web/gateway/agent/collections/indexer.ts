@@ -94,13 +94,14 @@ export class Indexer {
       done: Promise.resolve(),
     };
     this.#jobs.set(collectionId, job);
+    this.#enqueue(job, documents);
     job.done = this.#run(collectionId, job).finally(() => {
       this.#jobs.delete(collectionId);
       if (job.waitingFor !== null) this.#waiting.set(collectionId, job.waitingFor);
       this.#deps.onProgress(collectionId);
       this.#deps.onChange(collectionId);
-      // Something was added while the last documents were stored.
-      if (!job.controller.signal.aborted && job.waitingFor === null && this.#deps.getCollection(collectionId)?.pending) this.start(collectionId);
+      // Documents were added while the last ones were stored.
+      if (!job.controller.signal.aborted && job.queue.length > 0) this.start(collectionId, job.queue);
     });
     this.#deps.onProgress(collectionId);
   }
@@ -135,15 +136,18 @@ export class Indexer {
     try {
       const all = await documents.load(collectionId);
       await indexes.open(collectionId);
-      for (let pending = getCollection(collectionId)?.pending; pending; pending = getCollection(collectionId)?.pending) {
-        const [sourceId] = pending.sourceIds;
+      this.#enqueue(
+        job,
+        [...all.values()].filter(({ status }) => status === 'waiting'),
+      );
+      while (getCollection(collectionId)?.pending || job.queue.length > 0) {
+        const sourceId = getCollection(collectionId)?.pending?.sourceIds[0];
         const source = getCollection(collectionId)?.sources.find(({ id }) => id === sourceId);
         if (source) await this.#listSource(collectionId, source, job);
         if (sourceId !== undefined) {
           await updateCollection(collectionId, (record) => withoutPending(record, sourceId));
           continue;
         }
-        this.#enqueue(job, [...all.values()].filter(({ status }) => status === 'waiting'));
         await Promise.all(Array.from({ length: WORKERS }, () => this.#work(collectionId, job)));
         signal.throwIfAborted();
         await this.#removeUnreached(collectionId, job);
@@ -182,7 +186,10 @@ export class Indexer {
       problem = toSentence(error);
     }
     await updateCollection(collectionId, (record) => withSource(record, source.id, { checkedAt: clock.now(), problem }));
-    this.#enqueue(job, [...documents.list(collectionId)].filter(({ status, sourceId }) => status === 'waiting' && sourceId === source.id));
+    this.#enqueue(
+      job,
+      [...documents.list(collectionId)].filter(({ status, sourceId }) => status === 'waiting' && sourceId === source.id),
+    );
     this.#deps.onChange(collectionId);
   }
 
@@ -293,7 +300,7 @@ export class Indexer {
   }
 
   async #index(collectionId: string, document: CollectionDocumentRecord, job: Job): Promise<void> {
-    const { documents, sources, indexes, clock } = this.#deps;
+    const { sources, indexes, clock } = this.#deps;
     const { signal } = job.controller;
     const collection = this.#deps.getCollection(collectionId);
     if (!collection) throw OUTDATED;
@@ -307,7 +314,10 @@ export class Indexer {
       if (bytes.length > COLLECTION_LIMITS.fileBytes) throw new RpcError('INVALID_PARAMS', 'The file is larger than 25 MB.');
       hash = await sha256(bytes);
       await this.#followLinks(collection, document, file, bytes, job);
-      if (document.text && document.hash === hash) return await this.#write(document, { put: [toIndexed(document, document.text)] });
+      if (document.text && document.hash === hash)
+        return await this.#write(document, {
+          put: [{ ...toIndexed(document, document.text), ...(document.notes ? { notes: document.notes } : {}) }],
+        });
       content = await this.#deps.reader.readPassages(
         // A copy, since the reader's thread may take the bytes.
         { name: document.path, mimeType: file.mimeType, bytes: bytes.slice(), base: file.base, charset: file.charset },
@@ -434,14 +444,23 @@ export class Indexer {
 
 const toFileKey = ({ path, offset }: Pick<SourceFile, 'path' | 'offset'>): string => (offset === undefined ? path : `${path}\n${offset}`);
 
-function toIndexed({ error: _, notes: _notes, ...document }: CollectionDocumentRecord, text: CollectionDocumentRecord['text']): CollectionDocumentRecord {
+function toIndexed(
+  { error: _, notes: _notes, ...document }: CollectionDocumentRecord,
+  text: CollectionDocumentRecord['text'],
+): CollectionDocumentRecord {
   return { ...document, status: 'indexed', ...(text ? { text } : {}) };
 }
 
 const withoutPending = (record: CollectionRecord, sourceId: string): CollectionRecord =>
-  record.pending ? { ...record, pending: { ...record.pending, sourceIds: record.pending.sourceIds.filter((id) => id !== sourceId) } } : record;
+  record.pending
+    ? { ...record, pending: { ...record.pending, sourceIds: record.pending.sourceIds.filter((id) => id !== sourceId) } }
+    : record;
 
-const withSource = (record: CollectionRecord, sourceId: string, change: Partial<Pick<StoredSource, 'root' | 'checkedAt' | 'problem'>>): CollectionRecord => ({
+const withSource = (
+  record: CollectionRecord,
+  sourceId: string,
+  change: Partial<Pick<StoredSource, 'root' | 'checkedAt' | 'problem'>>,
+): CollectionRecord => ({
   ...record,
   sources: record.sources.map((source) => (source.id === sourceId ? { ...source, ...change } : source)),
 });

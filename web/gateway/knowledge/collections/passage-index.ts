@@ -44,7 +44,11 @@ export class PassageIndex {
   }
 
   /** Adds a segment without the texts that `isCurrent` refuses, in place of others. */
-  replace(removed: readonly string[], added: Segment | undefined, isCurrent: (text: { documentId: string; textId: string }) => boolean): void {
+  replace(
+    removed: readonly string[],
+    added: Segment | undefined,
+    isCurrent: (text: { documentId: string; textId: string }) => boolean,
+  ): void {
     for (const id of removed) this.#drop(id);
     if (added) {
       added.base = this.#end;
