@@ -20,6 +20,8 @@ export interface AgentDraft {
   /** Groups of tools in every message; null: the default tools. */
   toolGroups: string[] | null;
   memory: boolean;
+  /** IDs of the collections that it searches. */
+  collections: string[];
   workspace: string;
 }
 
@@ -35,6 +37,7 @@ export const NEW_AGENT: AgentDraft = {
   deny: '',
   toolGroups: null,
   memory: true,
+  collections: [],
   workspace: '',
 };
 
@@ -55,7 +58,7 @@ function toAgentParameters(draft: ParameterDraft): { [Name in AgentParameterName
 
 /** Converts an agent to form values. `defaultInstructions` are shown if the agent has none of its own. */
 export function toAgentDraft(config: AgentConfig, defaultInstructions = ''): AgentDraft {
-  const { name, avatar, model, fallbacks, systemPrompt, tools, toolGroups, memory, workspace } = config;
+  const { name, avatar, model, fallbacks, systemPrompt, tools, toolGroups, memory, collections, workspace } = config;
   const { allow, deny } = tools ?? {};
   return {
     name: name ?? '',
@@ -69,6 +72,7 @@ export function toAgentDraft(config: AgentConfig, defaultInstructions = ''): Age
     deny: (deny ?? []).join('\n'),
     toolGroups: toolGroups ? [...toolGroups] : null,
     memory: memory ?? true,
+    collections: [...(collections ?? [])],
     workspace: workspace ?? '',
   };
 }
@@ -96,6 +100,7 @@ export function toAgentConfig(draft: AgentDraft, defaultInstructions = ''): Agen
     tools: allow || deny.length > 0 ? { ...(allow && { allow }), ...(deny.length > 0 && { deny }) } : undefined,
     toolGroups: draft.toolGroups ?? undefined,
     memory: draft.memory ? undefined : false,
+    collections: draft.collections.length > 0 ? draft.collections : undefined,
     workspace: draft.workspace.trim() || undefined,
   };
 }
