@@ -36,6 +36,7 @@ import {
 import type { Vault } from '../../storage/vault-interface.ts';
 import { type SessionRecord, toSessionKey } from '../../storage/chat-records.ts';
 import type { Lazy } from '../../system/modules.ts';
+import type { SubAgents } from '../sub-agents/sub-agents.ts';
 import type { Trash } from '../trash/trash.ts';
 import { matchesFilters } from './session-list-methods.ts';
 
@@ -50,6 +51,7 @@ interface SessionMethodsDeps extends Pick<CompactSessionDeps, 'models' | 'compac
   agents: Agents;
   settings(): Settings;
   trash: Lazy<Trash>;
+  subAgents: Lazy<SubAgents>;
 }
 
 export const sessionMethods = defineMethods(sessionContracts)(({
@@ -62,6 +64,7 @@ export const sessionMethods = defineMethods(sessionContracts)(({
   compactor,
   settings,
   trash,
+  subAgents,
 }: SessionMethodsDeps) => {
   const notifyChange = (key: string, deleted = false): void => hub.emit(createSessionChangedEvent(key, deleted), key);
   const editSession = async (path: string, change: Parameters<Vault['sessions']['update']>[1]): Promise<{ session: SessionEntry }> => {
@@ -126,6 +129,8 @@ export const sessionMethods = defineMethods(sessionContracts)(({
       return { messages: toHistory(await vault.messages.branch(key, { limit, most: MAX_MESSAGE_BYTES })).messages };
     },
 
+    'sessions.subAgents': async ({ path }) => ({ subAgents: await (await subAgents.load()).list(path) }),
+
     'sessions.delete': async ({ path }) => {
       const key = parseSessionPath(path);
       const trashId = await moveToTrash(key);
@@ -174,8 +179,10 @@ export const sessionMethods = defineMethods(sessionContracts)(({
       const end = messageId === undefined ? branch.length : branch.findIndex(({ id }) => id === messageId) + 1;
       if (messageId !== undefined && end === 0) throw new RpcError('NOT_FOUND', `No message with id "${messageId}" in the active branch.`);
       const now = clock.now();
+      // A copy of a sub-agent's session is a chat of its own.
+      const { subAgent: _, ...own } = session;
       return addSession(
-        { ...session, sessionId, pinned: false, archived: false, createdAt: now, updatedAt: now },
+        { ...own, sessionId, pinned: false, archived: false, createdAt: now, updatedAt: now },
         // Context blocks and provider state are kept, so that prompts of the new session start like those of this one.
         branch.slice(0, end).map(({ runId: _run, ...message }) => message),
       );
