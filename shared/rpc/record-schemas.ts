@@ -136,6 +136,8 @@ export const subAgentWork = z.object({
   parentPath: z.string(),
   runId: z.string(),
   toolCallId: z.string(),
+  /** Its number among the sub-agents of the reply at the top, from 1. */
+  number: z.number().int(),
   status: z.enum(['queued', 'running', 'done', 'failed', 'stopped', 'interrupted']),
   startedAt: z.number(),
   endedAt: z.number().optional(),
@@ -145,6 +147,14 @@ export const subAgentWork = z.object({
   cost: z.number().nonnegative().optional(),
 });
 export type SubAgentWork = z.infer<typeof subAgentWork>;
+
+/** Which sub-agent asks for an approval. */
+export const subAgentLabel = z.object({
+  title: z.string(),
+  /** Path of the session at the top, in which a person follows its work. */
+  chat: z.string(),
+});
+export type SubAgentLabel = z.infer<typeof subAgentLabel>;
 
 /** A sub-agent of a chat. */
 export const subAgentEntry = subAgentWork.extend({

@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { Usage } from '#shared/rpc/record-schemas.ts';
+import type { SubAgentLabel, Usage } from '#shared/rpc/record-schemas.ts';
 import { sumUsage } from '../../providers/sum-usage.ts';
 import { formatAmount } from '../budgets/budget-error.ts';
 import type { ModelUsage } from './generate.ts';
@@ -18,9 +18,12 @@ interface RunTreeOptions {
   parent?: RunTreeNode;
   /** Scopes of the budgets that its usage counts for; none by default. */
   scopes?: readonly string[];
-  budget?: SubAgentBudget | undefined;
-  /** Whether the node is a sub-agent, with its runs below it. */
-  isSubAgent?: boolean;
+  /** For a sub-agent, whose runs are below it. */
+  subAgent?: {
+    /** Undefined if its work is not stored. */
+    label?: SubAgentLabel | undefined;
+    budget?: SubAgentBudget | undefined;
+  };
 }
 
 /** A run, or a sub-agent, in the tree of a run and all that works for it. It lasts as long as the run at the top. */
@@ -28,6 +31,10 @@ export class RunTreeNode {
   /** Number of sub-agents from the top to here. */
   readonly depth: number;
   readonly root: RunTreeNode;
+  /** Number of the sub-agent in the tree, from 1; 0 for a run. */
+  readonly number: number;
+  /** The sub-agent that the node is, or belongs to. */
+  readonly label: SubAgentLabel | undefined;
   /** Number of sub-agents that were started in the tree; counted at its root. */
   started = 0;
   readonly #parent: RunTreeNode | undefined;
@@ -41,12 +48,14 @@ export class RunTreeNode {
   #active = 0;
   readonly #waiting: (() => void)[] = [];
 
-  constructor({ parent, scopes = [], budget = {}, isSubAgent = false }: RunTreeOptions = {}) {
+  constructor({ parent, scopes = [], subAgent }: RunTreeOptions = {}) {
     this.#parent = parent;
     this.#scopes = scopes;
-    this.#budget = budget;
+    this.#budget = subAgent?.budget ?? {};
+    this.label = subAgent?.label ?? parent?.label;
     this.root = parent?.root ?? this;
-    this.depth = (parent?.depth ?? 0) + (isSubAgent ? 1 : 0);
+    this.number = subAgent ? ++this.root.started : 0;
+    this.depth = (parent?.depth ?? 0) + (subAgent ? 1 : 0);
     if (parent) parent.#children.push(this);
   }
 

@@ -21,11 +21,10 @@ export function requireCallable(caller: Agent, id: string): void {
   throw new RpcError('AUTH_REQUIRED', `The agent “${caller.name}” may not call the agent “${id}”. It may call ${callable}.`);
 }
 
-/** Counts one more sub-agent of a run. Throws `RATE_LIMITED` if it would be too deep, or one too many. */
-export function countSubAgent(node: RunTreeNode, { maxDepth, maxTotal }: Pick<typeof DEFAULT_LIMITS, 'maxDepth' | 'maxTotal'>): void {
+/** Throws `RATE_LIMITED` if one more sub-agent of a run would be too deep, or one too many. */
+export function requireRoom(node: RunTreeNode, { maxDepth, maxTotal }: Pick<typeof DEFAULT_LIMITS, 'maxDepth' | 'maxTotal'>): void {
   if (node.depth >= maxDepth)
     throw new RpcError('RATE_LIMITED', `Sub-agents may be nested ${maxDepth} deep, and this one is the deepest. Do the task yourself.`);
   if (node.root.started >= maxTotal)
     throw new RpcError('RATE_LIMITED', `This reply has started all of its ${maxTotal} sub-agents. Do the rest yourself.`);
-  node.root.started++;
 }

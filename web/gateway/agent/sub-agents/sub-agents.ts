@@ -18,7 +18,7 @@ import type { Runs } from '../runs/runs.ts';
 import type { FindSmallModel } from '../small-work/small-models.ts';
 import type { Delegation, ToolContext, ToolRegistry } from '../tools/tool-registry.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
-import { countSubAgent, getLimits, requireCallable } from './sub-agent-limits.ts';
+import { getLimits, requireCallable, requireRoom } from './sub-agent-limits.ts';
 import { listSubAgentSessions } from './sub-agent-sessions.ts';
 
 /** Name of the tool that starts a sub-agent. */
@@ -136,8 +136,10 @@ export class SubAgents {
     const names = offered.map(({ name }) => name).filter((name) => !patterns || patterns.some((pattern) => matchesWildcard(pattern, name)));
     if (patterns && patterns.length > 0 && names.length === 0)
       throw new RpcError('INVALID_PARAMS', `No tool that you may use matches \`tools\`: ${patterns.join(', ')}.`);
-    countSubAgent(delegation.node, limits);
-    const node = new RunTreeNode({ parent: delegation.node, budget: task.budget, isSubAgent: true });
+    requireRoom(delegation.node, limits);
+    const chat = delegation.node.label?.chat ?? (context.sessionKey === null ? undefined : `${context.sessionKey}.jsonl`);
+    const label = chat === undefined ? undefined : { title: toFirstTitle(task.title ?? task.task), chat };
+    const node = new RunTreeNode({ parent: delegation.node, subAgent: { label, budget: task.budget } });
     const runLimits: RunLimits = {
       subAgent: node,
       jobId: delegation.jobId,
@@ -228,13 +230,20 @@ export class SubAgents {
   ): Promise<LiveSubAgent> {
     const { vault, clock } = this.#deps;
     const now = clock.now();
-    const work: SubAgentWork = { parentPath: `${sessionKey}.jsonl`, runId, toolCallId, status: 'queued', startedAt: now, totalTokens: 0 };
+    const work: SubAgentWork = {
+      parentPath: `${sessionKey}.jsonl`,
+      runId,
+      toolCallId,
+      number: node.number,
+      status: 'queued',
+      startedAt: now,
+      totalTokens: 0,
+    };
     const sessionId = continues ?? crypto.randomUUID();
     const key = toSessionKey(agent.id, sessionId);
     let session: SessionRecord | undefined;
     if (continues === undefined) {
-      const name = toFirstTitle(title ?? task);
-      session = { ...createSession(agent.id, sessionId, name, now), recall: false, subAgent: { ...work } };
+      session = { ...createSession(agent.id, sessionId, title ?? task, now), recall: false, subAgent: { ...work } };
       await vault.sessions.add(session, []);
     } else {
       if (this.#live.has(key)) throw new RpcError('ALREADY_EXISTS', `The sub-agent "${continues}" is still working.`);
