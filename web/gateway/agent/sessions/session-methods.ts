@@ -36,6 +36,7 @@ import {
 import type { Vault } from '../../storage/vault-interface.ts';
 import { type SessionRecord, toSessionKey } from '../../storage/chat-records.ts';
 import type { Lazy } from '../../system/modules.ts';
+import { listSubAgentSessions } from '../sub-agents/sub-agent-sessions.ts';
 import type { SubAgents } from '../sub-agents/sub-agents.ts';
 import type { Trash } from '../trash/trash.ts';
 import { matchesFilters } from './session-list-methods.ts';
@@ -190,7 +191,12 @@ export const sessionMethods = defineMethods(sessionContracts)(({
 
     'sessions.export': async ({ path, format, cursor }) => {
       const { session, messages } = await readSession(path);
-      const ordered = format === 'jsonl' ? sortForExport(messages, session.headId) : getActiveBranch(messages, session.headId);
+      const below = format === 'jsonl' ? [] : await listSubAgentSessions(vault, [session.key]);
+      const branches = await Promise.all(below.map(async ({ key, headId }) => getActiveBranch(await vault.messages.listAll(key), headId)));
+      /** Headings by the ids of the messages that follow them. */
+      const headings = new Map(branches.map(([start], index) => [start?.id, `# ${below[index]?.title ?? ''}\n\n`]));
+      const ordered =
+        format === 'jsonl' ? sortForExport(messages, session.headId) : [...getActiveBranch(messages, session.headId), ...branches.flat()];
       const first = cursor === undefined ? 0 : ordered.findIndex(({ id }) => id === cursor);
       if (first < 0) throw new RpcError('NOT_FOUND', 'The session has changed since this `cursor`. Start the export again.');
       let content = format === 'markdown' && first === 0 ? `# ${session.title}\n\n` : '';
@@ -198,7 +204,8 @@ export const sessionMethods = defineMethods(sessionContracts)(({
       for (; index < ordered.length && (index === first || content.length < MAX_EXPORT_CHARS); index++) {
         const message = ordered[index];
         const parameters = index === 0 ? readModelParameters(session.parameters) : undefined;
-        if (message) content += format === 'jsonl' ? toExportLine(message, parameters) : toMarkdown(message);
+        if (message)
+          content += format === 'jsonl' ? toExportLine(message, parameters) : `${headings.get(message.id) ?? ''}${toMarkdown(message)}`;
       }
       const [end, mimeType] = format === 'jsonl' ? ['jsonl', 'application/jsonl'] : ['md', 'text/markdown'];
       return { filename: `${session.sessionId}.${end}`, mimeType, content, cursor: ordered[index]?.id ?? null };

@@ -24,5 +24,5 @@ export async function listSubAgentSessions({ sessions }: Pick<Vault, 'sessions'>
     }
   };
   for (const key of keys) add(key);
-  return [...found].sort((a, b) => a.subAgent.startedAt - b.subAgent.startedAt || a.subAgent.number - b.subAgent.number);
+  return [...found].sort((a, b) => a.createdAt - b.createdAt || a.subAgent.number - b.subAgent.number);
 }

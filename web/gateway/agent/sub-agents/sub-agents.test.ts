@@ -1,3 +1,4 @@
+import { IDBFactory } from 'fake-indexeddb';
 import { describe, expect } from 'vitest';
 import { GatewayClient } from '#shared/client/client.ts';
 import type { SubAgentEntry } from '#shared/rpc/record-schemas.ts';
@@ -288,6 +289,61 @@ describe('control', () => {
       { id, status: 'done', answer: 'Answer to Count again' },
       { error: 'This chat has no sub-agent "none" of that agent.' },
     ]);
+  });
+});
+
+describe('with its chat', () => {
+  verifies('subagents/delete', 'it is deleted, restored and exported', async () => {
+    await using gw = await createTestGateway({ model: toScript([delegate('a'), delegate('b')], (task) => [`${task}!`]) });
+    const { client } = await gw.client();
+    await client.call('chat.send', { message: 'Plan' });
+    const path = 'main/main.jsonl';
+    const { content } = await client.call('sessions.export', { path, format: 'markdown' });
+    expect(content).toMatch(/# Plan[^]*All done[^]*# a\n[^]*a![^]*# b\n[^]*b!/);
+    const before = await client.call('sessions.subAgents', { path });
+    const { trashId } = await client.call('sessions.delete', { path });
+    expect(await gw.vault.sessions.list()).toEqual([]);
+    expect((await client.call('trash.list', {})).items).toHaveLength(1);
+    await client.call('chat.send', { message: 'New' });
+    const restored = await client.call('trash.restore', { id: trashId ?? '' });
+    expect(restored.path).not.toBe(path);
+    const after = await client.call('sessions.subAgents', { path: restored.path });
+    expect(after.subAgents.map(({ sessionId, title }) => [sessionId, title])).toEqual(
+      before.subAgents.map(({ sessionId, title }) => [sessionId, title]),
+    );
+    const { messages } = await client.call('chat.history', { sessionId: after.subAgents[0]?.sessionId ?? '' });
+    expect(messages.map(({ content }) => content)).toEqual(['a', 'a!']);
+    await client.call('sessions.reset', { path: restored.path });
+    expect((await gw.vault.sessions.list()).map(({ title }) => title).sort()).toEqual(['New', 'Plan']);
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies('subagents/interrupted', 'results are kept if the host dies, and those that worked are interrupted', async () => {
+    const [indexedDB, name, never] = [new IDBFactory(), 'sub-agents-interrupted', new Promise(() => {})];
+    const model = toScript([delegate('a'), delegate('b')], (task) => (task === 'a' ? ['a!'] : ['b… ', { wait: never }]));
+    {
+      const gw = await createTestGateway({ model, indexedDB, name });
+      const { client, events } = await gw.client();
+      client.call('chat.send', { message: 'Plan' }).catch(() => {});
+      await waitFor(() => events.some(({ event }) => event === 'chat.tool_result'));
+      await gw.gateway.close();
+    }
+    await using gw = await createTestGateway({ model, indexedDB, name });
+    const { client } = await gw.client();
+    const { subAgents } = await client.call('sessions.subAgents', { path: 'main/main.jsonl' });
+    expect(subAgents.map(({ title, status }) => [title, status])).toEqual([
+      ['a', 'done'],
+      ['b', 'interrupted'],
+    ]);
+    const { messages } = await client.call('chat.history', { sessionId: 'main' });
+    expect(messages.map(({ role, interrupted }) => [role, interrupted])).toEqual([
+      ['user', undefined],
+      ['assistant', undefined],
+      ['tool', undefined],
+      ['tool', undefined],
+      ['assistant', true],
+    ]);
+    expect(messages[2]?.content).toContain('a!');
   });
 });
 
