@@ -299,7 +299,7 @@ export const agentConfig = z.strictObject({
   /** Names of tools; `*` matches any characters. Without `allow`, all are allowed. `deny` takes precedence. */
   tools: z.strictObject({ allow: toolPatterns.optional(), deny: toolPatterns.optional() }).optional(),
   /**
-   * Groups of tools that the model gets with every message; it finds all others by search. Groups: `general`, `files`, `web`, `memory`, `automation`, `plans`, `wiki`,
+   * Groups of tools that the model gets with every message; it finds all others by search. Groups: `general`, `files`, `web`, `memory`, `automation`, `plans`, `agents`, `wiki`,
    * `drawings`, `browser`, `computer` and `mcp:<server>`; `*` matches any characters. Omit for the default tools.
    */
   toolGroups: toolPatterns.optional(),
