@@ -1,6 +1,6 @@
 import { errorShape } from './frames.ts';
 import { citedSource } from './passage.ts';
-import { compaction, recalledMemory, usage } from './record-schemas.ts';
+import { compaction, recalledMemory, subAgentEntry, usage } from './record-schemas.ts';
 import { z } from './zod.ts';
 
 const chatFields = { sessionId: z.string(), agentId: z.string(), runId: z.string() };
@@ -23,6 +23,8 @@ export const chatEvents = {
   }),
   /** A tool has read texts that the reply can cite. Until the run ends, its text contains their numbers in brackets, such as `[3]`; the stored reply has `citations` instead. */
   'chat.sources': z.object({ ...chatFields, sources: z.array(citedSource) }),
+  /** A sub-agent of the run was started, uses another tool, or has ended. Sent to the sessions of all runs above it. */
+  'chat.sub_agent': z.object({ ...chatFields, subAgent: subAgentEntry }),
   /** The run completed and its reply was stored as the message `messageId`. */
   'chat.done': z.object({ ...chatFields, usage, messageId: z.string() }),
   /** The run failed or was aborted. `messageId` is the stored partial reply, if there is one. */
@@ -60,6 +62,7 @@ export const RUN_EVENTS = [
   'chat.tool_call',
   'chat.tool_result',
   'chat.sources',
+  'chat.sub_agent',
   'chat.done',
   'chat.error',
 ] as const satisfies readonly (keyof typeof chatEvents)[];

@@ -50,6 +50,7 @@ export const FAILURE_STEPS: readonly Step[] = [
   createStep('collections.search', { query: 'none', collectionIds: [collectionId] }, 'NOT_FOUND'),
   createStep('sessions.setCollections', { path, collectionIds: [] }, 'NOT_FOUND'),
   createStep('sessions.preview', { path }, 'NOT_FOUND'),
+  createStep('sessions.subAgents', { path }, 'NOT_FOUND'),
   createStep('sessions.reset', { path }, 'NOT_FOUND'),
   createStep('sessions.rename', { path, title: 'A name' }, 'NOT_FOUND'),
   createStep('sessions.pin', { path }, 'NOT_FOUND'),

@@ -6,8 +6,8 @@ import type { HttpAgentRun } from './http-agent-run.ts';
 import { toPlainText, getTextParts } from '../../providers/content-parts.ts';
 import { type ModelEvent, UnsupportedOptionError, type ModelRequest, type ToolSpec } from '../../providers/provider.ts';
 import { getOfferedTools, type RunRequest, type RunsDeps } from './run-types.ts';
-import { generate, type ModelUsage } from './generate.ts';
-import type { ToolContext } from '../tools/tool-registry.ts';
+import { generate } from './generate.ts';
+import { RunTreeNode } from './run-tree.ts';
 import { toDefaultInstructions } from '../../config/default-instructions.ts';
 import { createSystemText, toSystemMessages } from './prompt.ts';
 import { buildRunContext, formatTimeContext, withContextAtEnd } from './run-context.ts';
@@ -94,14 +94,20 @@ export class HttpAgents {
     if (request.sessionId !== undefined) return yield* this.#inSession({ ...request, sessionId: request.sessionId });
     const { clock, tools, models, timeZone, silenceMs, limits, vault, onRefusedField } = this.#deps;
     const agent = this.#deps.agent(request.agentId);
-    const chosen = await models.resolve(agent.model);
-    const offered = await getOfferedTools(request.principal, tools, agent, chosen);
-    const taint = new RunTaint(request.messages.flatMap(getRequestSources));
+    const { principal, subAgent } = request;
+    const { actsFor, scopes, tools: only, outsideGrant } = subAgent ?? {};
+    const chosen = await models.resolve(subAgent?.model ?? agent.model);
+    const offered = await getOfferedTools(principal, tools, agent, chosen, only, actsFor, scopes);
+    const taint = new RunTaint(request.messages.flatMap(getRequestSources), { grant: outsideGrant, principal: actsFor });
+    const node = new RunTreeNode({
+      scopes: getBudgetScopes({ principal, sessionKey: null, agentId: agent.id }),
+      ...(subAgent ? { parent: subAgent.node } : {}),
+    });
     const replies: string[] = [];
     for (const { role, content } of request.messages) {
       const text = toPlainText(getTextParts(content));
       if (role === 'assistant') replies.push(text);
-      else taint.addText(text);
+      else taint.addText(subAgent ? subAgent.quotedUrls.join('\n') : text);
     }
     taint.add((await Promise.all(replies.map((text) => this.#replies.getSources(text)))).flat());
     const question = toPlainText(getTextParts(request.messages.findLast(({ role }) => role === 'user')?.content ?? ''));
@@ -109,11 +115,12 @@ export class HttpAgents {
     const instructions = [
       agent.systemPrompt ?? toDefaultInstructions(offered.tools),
       toInstructions(agent.parameters, request.generationOptions),
+      subAgent?.instructions,
     ];
     const system = createSystemText(instructions.filter(Boolean).join('\n\n'), notes.system);
     const context = buildRunContext({ time: formatTimeContext(clock.now(), timeZone()), notes });
     taint.add(context.outside ?? []);
-    const shares: ModelUsage[] = [];
+    let model = chosen.key;
     const sources = new RunSources();
     const visible = new VisibleText(sources);
     /** Text of the current step, with markers. */
@@ -124,7 +131,7 @@ export class HttpAgents {
     const events = generate({
       chosen,
       fallbacks: agent.fallbacks,
-      models,
+      models: { ...models, checkBudgets: (key) => node.checkBudgets(key, models.checkBudgets) },
       agentId: agent.id,
       messages: [...toSystemMessages(system), ...withContextAtEnd(request.messages, context.text)],
       ...caller.addTo(offered, request.generationOptions.toolChoice),
@@ -134,19 +141,33 @@ export class HttpAgents {
       exact: isExact(request),
       ...(silenceMs ? { silenceMs: silenceMs() } : {}),
       ...limits?.(),
+      wrapUpReason: () => node.wrapUpReason,
       signal: request.signal,
       clock,
       shouldEnd: () => caller.calls.length > 0,
       runTool: async (call, signal, show) => {
         if (caller.has(call)) return caller.record(call);
-        const context = { agentId: agent.id, sessionKey: null, runId: null, principal: request.principal, signal, show, taint };
-        const cite: ToolContext['cite'] = (read) => sources.cite(read, call.id);
-        const result = await tools.run(call, { ...context, cite });
+        const result = await tools.run(call, {
+          ...{
+            agentId: agent.id,
+            sessionKey: null,
+            runId: null,
+            toolCallId: call.id,
+            principal,
+            actsFor,
+            scopes,
+            only,
+            signal,
+            show,
+            taint,
+          },
+          cite: (read) => sources.cite(read, call.id),
+          delegation: { node, model, jobId: undefined, outsideGrant },
+        });
         taint.addText(getQuotedText(call, JSON.stringify(result) ?? ''));
         return result;
       },
-      shares,
-      budgets: getBudgetScopes({ principal: request.principal, sessionKey: null, agentId: agent.id }),
+      shares: node.shares,
     });
     const remember = lazy(() => this.#replies.add([texts.join(''), ...texts], taint.sources));
     try {
@@ -156,6 +177,7 @@ export class HttpAgents {
         texts.push(`${texts.pop() ?? ''}${event.type === 'refusal' ? event.text : text}`);
         if (text !== '') yield { type: 'text', text };
         if (event.type === 'refusal' || event.type === 'reasoning') yield event;
+        else if (event.type === 'model') model = event.key;
         else if (event.type === 'step') {
           if (event.calls.length > 0) {
             visible.nextStep();
@@ -167,7 +189,8 @@ export class HttpAgents {
           await remember();
           const { citations, sources: cited } = await sources.settle(stepText, question);
           if (citations && cited) yield { type: 'citations', start: visible.stepStart, citations, sources: cited };
-          const { usage, reasoningTokens } = event;
+          const { reasoningTokens } = event;
+          const { usage = event.usage } = node;
           yield { type: 'usage', usage, ...(reasoningTokens === undefined ? {} : { reasoningTokens }) };
           for (const call of caller.calls) yield { type: 'tool_call', call };
           yield { type: 'finish', reason: caller.calls.length > 0 ? 'tool_calls' : event.reason === 'tool_calls' ? 'stop' : event.reason };
@@ -175,8 +198,9 @@ export class HttpAgents {
       }
     } finally {
       await remember();
-      const { principal } = request;
-      for (const { key, usage } of shares) {
+      subAgent?.onTaint(taint);
+      node.setRecorded();
+      for (const { key, usage } of node.shares) {
         const [provider = ''] = key.split('/', 1);
         vault.usage.add({
           id: crypto.randomUUID(),
@@ -187,6 +211,7 @@ export class HttpAgents {
           principal,
           usage,
           agentId: agent.id,
+          ...(subAgent ? { parentScopes: [...subAgent.node.scopes] } : {}),
         });
       }
     }
