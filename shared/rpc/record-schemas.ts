@@ -151,6 +151,8 @@ export const sessionEntry = z.object({
   recall: z.boolean().optional(),
   /** Model parameters of the session. Missing if it inherits all. */
   parameters: modelParameters.optional(),
+  /** ID of the project that the session belongs to. The project may have been deleted. */
+  projectId: z.string().optional(),
   /** Name of the session’s agent, if it was removed. */
   removedAgent: z.string().optional(),
   /** A run is in progress. */

@@ -67,6 +67,7 @@ export const migrations: readonly VaultMigration[] = [
     db.createObjectStore('trashRecords', { keyPath: 'key' }).createIndex('blobs', 'blobs', { multiEntry: true });
   },
   (db) => void db.createObjectStore('budgets', { keyPath: 'id' }),
+  (db) => void db.createObjectStore('projects', { keyPath: 'id' }),
 ];
 
 /** Splits the single document into a row for each key. */
