@@ -25,6 +25,13 @@ export const reading = [
     'web/fetch':
       '`web_fetch` follows redirects, tells title and final address, and reads pages, PDFs and text of bounded size in bounded time.',
   }),
+  chosenSection('issue "Collections with citations, the web", the web', {
+    'search.web/services':
+      '`web_search` finds pages by Brave, Tavily, Exa, an own SearXNG, or the search of OpenAI, Anthropic and Google, each in its own protocol.',
+    'search.web/errors': 'A search that fails says why: no key, a wrong key, a used-up quota, a limit and its wait, a broken answer.',
+    'search.web/tool':
+      'The tool `web_search` is offered once a service is set up; its results are numbered for citations, taint the run and need no approval.',
+  }),
   chosenSection('quality, "Security"', {
     'office/bombs': 'Zip bombs, entity bombs and absurdly nested files are refused, in bounded memory.',
     'web/picture': 'Pictures (PNG, JPEG, GIF, WebP, AVIF) are fetched where one is wanted, and refused where a page is.',

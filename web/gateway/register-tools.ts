@@ -6,6 +6,7 @@ import type { DocumentReader } from './documents/document-reader.ts';
 import { DEFAULT_DATA_URL, withOcr } from './documents/ocr.ts';
 import type { Painter } from './drawings/painter.ts';
 import type { DrawingStore } from './drawings/drawing-store.ts';
+import type { WebSearch } from './agent/web-search/web-search.ts';
 import type { Wikis } from './agent/knowledge/wiki/wikis.ts';
 import type { CronService } from './automation/cron/cron-service.ts';
 import type { Lazy } from './system/modules.ts';
@@ -14,6 +15,7 @@ interface ToolNeeds extends Omit<BuiltinToolsDeps, 'documents' | 'keepVersion' |
   agentToolkit: Lazy<AgentToolkit>;
   wikis: Lazy<Wikis>;
   cron: Lazy<CronService>;
+  webSearch: Lazy<WebSearch>;
   drawings: Lazy<DrawingStore>;
   documents: DocumentReader;
   painter: Painter | undefined;
@@ -22,7 +24,7 @@ interface ToolNeeds extends Omit<BuiltinToolsDeps, 'documents' | 'keepVersion' |
 
 /** Registers the gateway's tools. Their code is loaded when an agent is offered tools. */
 export function registerTools(tools: ToolRegistry, needs: ToolNeeds): void {
-  const { agentToolkit, bridge, config, drawings, painter, labels, agent, wikis, cron } = needs;
+  const { agentToolkit, bridge, config, drawings, painter, labels, agent, wikis, cron, webSearch } = needs;
   const documents = withOcr(needs.documents, () => {
     const { enabled, dataUrl = DEFAULT_DATA_URL, languages } = config.settings.documents.ocr;
     return enabled ? { dataUrl, languages } : undefined;
@@ -37,6 +39,10 @@ export function registerTools(tools: ToolRegistry, needs: ToolNeeds): void {
   );
   tools.registerLazy(async () => (await import('./automation/cron/cron-tools.ts')).cronTools(cron));
   tools.registerLazy(async () => (await agentToolkit.load()).tools);
+  tools.registerLazy(async () => {
+    const canSearch = (): boolean => config.settings.tools.webSearch !== undefined;
+    return [(await import('./agent/web-search/web-search-tool.ts')).createWebSearchTool({ webSearch, canSearch })];
+  });
   tools.registerLazy(async () => (await import('./agent/desktop/desktop-tools.ts')).desktopTools({ bridge }));
   tools.registerLazy(async () => {
     const workspaces = async (): Promise<AgentToolkit['workspaces']> => (await agentToolkit.load()).workspaces;

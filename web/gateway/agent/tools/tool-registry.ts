@@ -97,6 +97,8 @@ export interface Tool extends ToolSpec, ToolLabel {
   asksWhen?: string;
   /** Whether `run` itself asks for approval. */
   asks?: boolean;
+  /** Whether agents are offered the tool, if that depends on the settings. */
+  isAvailable?(): boolean;
   /** Throws `INVALID_PARAMS` for invalid arguments, and the tool's own errors. */
   run(args: Record<string, unknown>, context: ToolContext): Promise<unknown>;
 }
@@ -243,7 +245,8 @@ export class ToolRegistry {
   #filterByAgent({ config: { tools, memory } }: Agent, only?: readonly string[]): Tool[] {
     const matchesAny = (patterns: readonly string[], name: string): boolean => patterns.some((pattern) => matchesWildcard(pattern, name));
     return this.list().filter(
-      ({ name, source }) =>
+      ({ name, source, isAvailable }) =>
+        isAvailable?.() !== false &&
         (memory !== false || source !== 'memory') &&
         (!only || matchesAny(only, name)) &&
         (!tools?.allow || matchesAny(tools.allow, name)) &&
