@@ -21,7 +21,8 @@ export const reading = [
     'office/untrusted': 'What comes from a file or a page is marked as data from outside.',
     'office/lent':
       'Documents are read in a worker that a page lends, one at a time, ended when it takes too long; without a page the gateway reads.',
-    'web/readable': 'A page is given as Markdown, its main part where it names one.',
+    'web/readable': 'A page is given as Markdown: its article with author and date, or its main part, or all of it if asked.',
+    'web/cache': 'A fetched page is kept in memory as its server allows, and asked for again on request; it taints as when it was fetched.',
     'web/fetch':
       '`web_fetch` follows redirects, tells title and final address, and reads pages, PDFs and text of bounded size in bounded time.',
   }),

@@ -94,8 +94,8 @@ describe('each search service', () => {
       const t = await createSearchGateway(server, toSettings(server, settings));
       await using _ = t.gw;
       await t.client.call('web.search', { query: 'tulip', freshness: 'week' });
-      const { params, body } = server.requests.at(-1) ?? { params: new URLSearchParams(), body: {} };
-      sent.push(params.get('freshness') ?? params.get('time_range') ?? body['time_range'] ?? body['startPublishedDate']);
+      const { params, body } = server.requests.at(-1) ?? {};
+      sent.push(params?.get('freshness') ?? params?.get('time_range') ?? body?.['time_range'] ?? body?.['startPublishedDate']);
     }
     expect(sent).toEqual(['pw', 'week', 'week', expect.stringMatching(/^\d{4}-\d\d-\d\dT/), 'week']);
   });
