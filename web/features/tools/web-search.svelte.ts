@@ -13,9 +13,6 @@ export interface StoredSearch {
   model: string;
 }
 
-/** Names of services, which no language translates. */
-export const SERVICE_NAMES = { brave: 'Brave Search', tavily: 'Tavily', exa: 'Exa' } as const;
-
 /** Query of the connection test. */
 const TEST_QUERY = 'weather';
 

@@ -1,4 +1,4 @@
-import type { SearchProviderId } from '#shared/rpc/methods/web-contracts.ts';
+import { SEARCH_SERVICE_NAMES, type SearchProviderId } from '#shared/rpc/methods/web-contracts.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { parseFound, type SearchRequest, type SearchService } from './search-service.ts';
 
@@ -21,7 +21,7 @@ const braveResponse = z.object({
 
 /** https://api-dashboard.search.brave.com/app/documentation/web-search/get-started */
 const brave: SearchService = {
-  name: 'Brave Search',
+  name: SEARCH_SERVICE_NAMES.brave,
   needsKey: true,
   headers: (apiKey) => ({ 'x-subscription-token': apiKey ?? '' }),
   // An invalid token has this status.
@@ -51,7 +51,7 @@ const tavilyResponse = z.object({ results: pages({ content: text, published_date
 
 /** https://docs.tavily.com/documentation/api-reference/endpoint/search */
 const tavily: SearchService = {
-  name: 'Tavily',
+  name: SEARCH_SERVICE_NAMES.tavily,
   needsKey: false,
   headers: (apiKey): Record<string, string> =>
     apiKey === undefined
@@ -80,7 +80,7 @@ const exaResponse = z.object({
 
 /** https://docs.exa.ai/reference/search */
 const createExa = (now: () => number): SearchService => ({
-  name: 'Exa',
+  name: SEARCH_SERVICE_NAMES.exa,
   needsKey: true,
   headers: (apiKey) => ({ 'x-api-key': apiKey ?? '' }),
   async search({ query, limit, freshness, site }, http, watchdog) {
@@ -109,7 +109,7 @@ const searxngResponse = z.object({
 
 /** https://docs.searxng.org/dev/search_api.html */
 const searxng: SearchService = {
-  name: 'SearXNG',
+  name: SEARCH_SERVICE_NAMES.searxng,
   needsKey: false,
   headers: () => ({}),
   explain: (status) =>
