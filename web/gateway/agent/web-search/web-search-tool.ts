@@ -4,6 +4,7 @@ import type { Lazy } from '../../system/modules.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import type { Tool } from '../tools/tool-registry.ts';
 import { toWebSource } from '../trust/content-sources.ts';
+import { removeComposedUrls } from '../trust/verbatim-urls.ts';
 import type { WebSearch } from './web-search.ts';
 
 interface WebSearchToolDeps {
@@ -23,8 +24,8 @@ export const createWebSearchTool = ({ webSearch, canSearch }: WebSearchToolDeps)
     scope: 'web',
     isAvailable: canSearch,
     params: searchQuery,
-    // Queries go only to the service that the owner chose.
-    impact: 'reads',
+    // Queries go only to the service that the owner chose. A model that searches may open an address in its query, though.
+    impact: ({ query }, { taint }) => (removeComposedUrls(query, taint?.findQuotedUrls(query) ?? []) === query ? 'reads' : 'changes'),
     async run(query, { signal, taint, cite, principal, sessionKey, agentId }) {
       const { results, note } = await (await webSearch.load()).search(query, signal, { principal, sessionKey, agentId });
       if (results.length === 0) return { results, note: note ?? 'No results. Try other words.' };
