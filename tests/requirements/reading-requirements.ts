@@ -30,6 +30,8 @@ export const reading = [
     'search.web/services':
       '`web_search` finds pages by Brave, Tavily, Exa, an own SearXNG, or the search of OpenAI, Anthropic and Google, each in its own protocol.',
     'search.web/errors': 'A search that fails says why: no key, a wrong key, a used-up quota, a limit and its wait, a broken answer.',
+    'search.web/hosted':
+      'A hosted web search in a request to `/v1/responses` for an agent runs as Perch’s own; otherwise it is named as ignored.',
     'search.web/tool':
       'The tool `web_search` is offered once a service is set up; its results are numbered for citations, taint the run and need no approval.',
   }),

@@ -284,6 +284,32 @@ describe('the tool', () => {
     expect(gw.faults).toEqual([]);
   });
 
+  verifies('search.web/hosted', 'runs for a hosted web search of /v1/responses', async () => {
+    await using server = await startSearchServer();
+    const script: ModelScript = ({ body }) =>
+      body.messages.at(-1)?.role === 'tool' ? ['In April.'] : [{ tool: 'web_search', args: { query: 'tulip' } }];
+    const t = await createSearchGateway(server, null, { model: script });
+    await using gw = t.gw;
+    const post = async (model: string): Promise<[string | null, unknown, unknown]> => {
+      const tools = [{ type: 'web_search_preview' }];
+      const request = new Request('http://gateway.test/v1/responses', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model, input: 'When do tulips bloom?', tools }),
+      });
+      const response = await gw.gateway.fetch(request, { id: 'owner', scopes: ['admin'] });
+      const { tools: echo, output } = (await response.json()) as { tools: unknown; output: { content: { text: string }[] }[] };
+      return [response.headers.get('x-perch-ignored'), echo, output.at(-1)?.content?.[0]?.text];
+    };
+    expect((await post('perch/main')).slice(0, 2)).toEqual(['tools[0]', []]);
+    expect(server.requests).toEqual([]);
+    await t.client.call('config.set', { key: 'tools.webSearch', value: { provider: 'searxng', url: server.url } });
+    expect(await post('perch/main')).toEqual([null, [{ type: 'web_search_preview' }], 'In April.']);
+    expect(server.requests).toHaveLength(1);
+    expect((await post('test/scripted'))[0]).toBe('tools[0]');
+    expect(gw.faults).toEqual([]);
+  });
+
   it('gives each result the number by which an answer cites it', async () => {
     const results = [{ title: 'Tulips', url: 'https://flowers.test/tulips', snippet: 'In April' }];
     const tool = createWebSearchTool({
