@@ -380,7 +380,8 @@ function toUsageFields({ usage }: RunTreeNode): { tokens: number; cost?: number 
 
 /** A run of a working sub-agent has its caller's rights at most. Only its owner may steer it. */
 function limitRequest(request: RunRequest, limits: RunLimits, { principal }: ToolContext, { status }: SubAgentWork): RunRequest {
-  if (status === 'queued') throw new RpcError('RATE_LIMITED', 'The sub-agent waits for its turn. Write to it when it works.', { retryable: true });
+  if (status === 'queued')
+    throw new RpcError('RATE_LIMITED', 'The sub-agent waits for its turn. Write to it when it works.', { retryable: true });
   const hasSameScopes = request.scopes === undefined || request.scopes === limits.scopes;
   if (!(isPerson(request.principal) ? hasSameScopes : request.principal === principal))
     throw new RpcError('AUTH_REQUIRED', 'Only a person can write to a sub-agent that is working.');
