@@ -38,6 +38,7 @@ import { media } from './requirements/media-requirements.ts';
 import { responses } from './requirements/responses-requirements.ts';
 import { secrets } from './requirements/secrets-requirements.ts';
 import { service } from './requirements/service-requirements.ts';
+import { subAgents } from './requirements/sub-agents-requirements.ts';
 import { search } from './requirements/search-requirements.ts';
 import { smallWork } from './requirements/small-work-requirements.ts';
 import { providers } from './requirements/providers-requirements.ts';
@@ -56,6 +57,7 @@ const sections = [
   ...chat,
   ...incognito,
   ...smallWork,
+  ...subAgents,
   ...bridge,
   ...app,
   ...annotate,

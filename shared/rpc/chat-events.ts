@@ -1,5 +1,5 @@
 import { errorShape } from './frames.ts';
-import { compaction, recalledMemory, usage } from './record-schemas.ts';
+import { compaction, recalledMemory, subAgentEntry, usage } from './record-schemas.ts';
 import { z } from './zod.ts';
 
 const chatFields = { sessionId: z.string(), agentId: z.string(), runId: z.string() };
@@ -20,6 +20,8 @@ export const chatEvents = {
     toolCallId: z.string(),
     isError: z.boolean().optional(),
   }),
+  /** A sub-agent of the run was started, uses another tool, or has ended. Sent to the sessions of all runs above it. */
+  'chat.sub_agent': z.object({ ...chatFields, subAgent: subAgentEntry }),
   /** The run completed and its reply was stored as the message `messageId`. */
   'chat.done': z.object({ ...chatFields, usage, messageId: z.string() }),
   /** The run failed or was aborted. `messageId` is the stored partial reply, if there is one. */
@@ -56,6 +58,7 @@ export const RUN_EVENTS = [
   'chat.tool_pending',
   'chat.tool_call',
   'chat.tool_result',
+  'chat.sub_agent',
   'chat.done',
   'chat.error',
 ] as const satisfies readonly (keyof typeof chatEvents)[];

@@ -1,6 +1,7 @@
 import { id } from './frames.ts';
 import { budgetPeriod } from './methods/budget-contracts.ts';
 import { agentParameters, modelParameters } from './model-parameters.ts';
+import { citation, citedSource } from './passage.ts';
 import { createVisibleName } from './visible-name.ts';
 import { z } from './zod.ts';
 
@@ -114,6 +115,10 @@ export const historyMessage = z.object({
   outside: z.array(z.string()).optional(),
   /** For replies with `outside`: the addresses in the text that stood in what was read or typed. The model composed all others. */
   quotedUrls: z.array(z.string()).optional(),
+  /** For replies: the claims that a source supports, in the order of the text. */
+  citations: z.array(citation).optional(),
+  /** For replies: the sources of `citations`, by ascending number. */
+  sources: z.array(citedSource).optional(),
   /** For replies: the recalled memories. */
   recalled: z.array(recalledMemory).optional(),
   /** For replies: the duration of the run in milliseconds, including tools. */
@@ -129,6 +134,42 @@ export const historyMessage = z.object({
 });
 /** A message of a session. */
 export type HistoryMessage = z.infer<typeof historyMessage>;
+
+/** Work of a sub-agent: the call that gave it its task, and how far it is. */
+export const subAgentWork = z.object({
+  /** Path of the session whose run called it. */
+  parentPath: z.string(),
+  runId: z.string(),
+  toolCallId: z.string(),
+  /** Its number among the sub-agents of the reply at the top, from 1. */
+  number: z.number().int(),
+  status: z.enum(['queued', 'running', 'done', 'failed', 'stopped', 'interrupted']),
+  startedAt: z.number(),
+  endedAt: z.number().optional(),
+  /** Including its own sub-agents. */
+  totalTokens: z.number().int().nonnegative(),
+  /** USD. Missing if no price is known. */
+  cost: z.number().nonnegative().optional(),
+});
+export type SubAgentWork = z.infer<typeof subAgentWork>;
+
+/** Which sub-agent asks for an approval. */
+export const subAgentLabel = z.object({
+  title: z.string(),
+  /** Path of the session at the top, in which a person follows its work. */
+  chat: z.string(),
+});
+export type SubAgentLabel = z.infer<typeof subAgentLabel>;
+
+/** A sub-agent of a chat. */
+export const subAgentEntry = subAgentWork.extend({
+  agentId: z.string(),
+  sessionId: z.string(),
+  title: z.string(),
+  /** The tool that it is using. */
+  activity: z.string().optional(),
+});
+export type SubAgentEntry = z.infer<typeof subAgentEntry>;
 
 export const sessionEntry = z.object({
   agentId: z.string(),
@@ -155,6 +196,8 @@ export const sessionEntry = z.object({
   removedAgent: z.string().optional(),
   /** A run is in progress. */
   running: z.boolean().optional(),
+  /** For the session of a sub-agent: its work. */
+  subAgent: subAgentWork.optional(),
 });
 export type SessionEntry = z.infer<typeof sessionEntry>;
 
@@ -234,6 +277,22 @@ const toolPatterns = z.array(z.string().min(1).max(200)).max(1000);
 
 export const modelKeys = z.array(z.string().min(1).max(300)).max(10);
 
+const subAgentSettings = z.strictObject({
+  /** False for none; true to offer `agent_run` with every message. If omitted, the model finds it by search. */
+  enabled: z.boolean().optional(),
+  /** IDs of other agents that it may call; `*` for all. Without it, only copies of itself. */
+  agents: z
+    .array(z.union([id, z.literal('*')]))
+    .max(100)
+    .optional(),
+  /** How deep sub-agents may be nested. */
+  maxDepth: z.number().int().min(1).max(5).optional(),
+  /** How many sub-agents of one reply may work at the same time; others wait. */
+  maxParallel: z.number().int().min(1).max(16).optional(),
+  /** How many sub-agents one reply may start, including nested ones. */
+  maxTotal: z.number().int().min(1).max(200).optional(),
+});
+
 export const agentConfig = z.strictObject({
   name: createVisibleName(100).optional(),
   /** The key of the model. Omit for the default model. */
@@ -245,12 +304,14 @@ export const agentConfig = z.strictObject({
   /** Names of tools; `*` matches any characters. Without `allow`, all are allowed. `deny` takes precedence. */
   tools: z.strictObject({ allow: toolPatterns.optional(), deny: toolPatterns.optional() }).optional(),
   /**
-   * Groups of tools that the model gets with every message; it finds all others by search. Groups: `general`, `files`, `web`, `memory`, `automation`, `plans`, `wiki`,
+   * Groups of tools that the model gets with every message; it finds all others by search. Groups: `general`, `files`, `web`, `memory`, `automation`, `plans`, `agents`, `wiki`,
    * `drawings`, `browser`, `computer` and `mcp:<server>`; `*` matches any characters. Omit for the default tools.
    */
   toolGroups: toolPatterns.optional(),
   /** False to remove the memory tools. */
   memory: z.boolean().optional(),
+  /** Sub-agents that may work for the agent. */
+  subAgents: subAgentSettings.optional(),
   /** The workspace of the agent. Omit for the one with its own ID. */
   workspace: workspaceName.optional(),
   /** An emoji, or an image as a data URL. */

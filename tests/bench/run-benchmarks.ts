@@ -23,6 +23,7 @@ import { benchRecall } from './recall-bench.ts';
 import { benchRpc } from './rpc-bench.ts';
 import { benchScale } from './scale-bench.ts';
 import { benchSearch } from './search-bench.ts';
+import { benchSubAgents } from './sub-agents-bench.ts';
 import { benchSync } from './sync-bench.ts';
 import { benchTokens } from './tokens-bench.ts';
 import { benchTools } from './tools-bench.ts';
@@ -56,10 +57,11 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   prompts: benchPrompts,
   idle: benchIdle,
   injection: benchInjection,
+  'sub-agents': benchSubAgents,
 };
 
 /** Sections that prove a promise on every machine: a missed limit fails the command. They need no built app. */
-const PROOFS = new Set(['document-recall', 'injection', 'prompts', 'tools']);
+const PROOFS = new Set(['document-recall', 'injection', 'prompts', 'sub-agents', 'tools']);
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } });
 const names = values.only?.split(',') ?? Object.keys(SECTIONS);

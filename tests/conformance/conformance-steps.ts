@@ -149,6 +149,7 @@ export const STEPS: readonly Step[] = [
     pinned: false,
   }),
   createStep('sessions.preview', { path }),
+  createStep('sessions.subAgents', { path }),
   createStep('sessions.rename', { path, title: 'A name' }),
   createStep('sessions.pin', { path }),
   createStep('sessions.archive', { path, archived: false }),

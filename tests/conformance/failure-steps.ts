@@ -39,6 +39,7 @@ export const FAILURE_STEPS: readonly Step[] = [
   createStep('channels.confirmSender', { channelId: 'telegram', code: 'ABCD2345' }, 'NOT_FOUND'),
   createStep('skills.list', { agentId: 'none' }, 'NOT_FOUND'),
   createStep('sessions.preview', { path }, 'NOT_FOUND'),
+  createStep('sessions.subAgents', { path }, 'NOT_FOUND'),
   createStep('sessions.reset', { path }, 'NOT_FOUND'),
   createStep('sessions.rename', { path, title: 'A name' }, 'NOT_FOUND'),
   createStep('sessions.pin', { path }, 'NOT_FOUND'),

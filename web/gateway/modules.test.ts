@@ -30,6 +30,7 @@ it('modules start in this order: each after those that it needs', () => {
     drawings (loaded by changes of drawings, drawingChanges)
     approvalService (loaded by changes of execRequests, approvals; 1.5 s after the start)
     agentToolkit (loaded by use)
+    subAgents (loaded by use)
     filesMirror (loaded by the bridge’s files)
     longTermMemories (loaded by use)
     memories ← longTermMemories (loaded by use)

@@ -8,6 +8,7 @@ import { incognitoModule } from './agent/incognito/incognito-module.ts';
 import { dreamerModule } from './agent/knowledge/dreamer/dreamer-module.ts';
 import { dailySummariesModule, longTermMemoriesModule, memoriesModule } from './agent/knowledge/memory/memory-module.ts';
 import { replyRecallModule } from './agent/knowledge/recall/reply-recall-module.ts';
+import { subAgentsModule } from './agent/sub-agents/sub-agents-module.ts';
 import { trashModule } from './agent/trash/trash-module.ts';
 import { wikisModule } from './agent/knowledge/wiki/wikis-module.ts';
 import { mcpModule } from './agent/mcp/mcp-module.ts';
@@ -31,6 +32,7 @@ export const MODULES = [
   drawingsModule,
   approvalsModule,
   agentToolkitModule,
+  subAgentsModule,
   filesMirrorModule,
   longTermMemoriesModule,
   memoriesModule,

@@ -8,6 +8,7 @@ import type { Painter } from './drawings/painter.ts';
 import type { DrawingStore } from './drawings/drawing-store.ts';
 import type { WebSearch } from './agent/web-search/web-search.ts';
 import type { Wikis } from './agent/knowledge/wiki/wikis.ts';
+import type { SubAgents } from './agent/sub-agents/sub-agents.ts';
 import type { CronService } from './automation/cron/cron-service.ts';
 import type { Lazy } from './system/modules.ts';
 
@@ -17,6 +18,7 @@ interface ToolNeeds extends Omit<BuiltinToolsDeps, 'documents' | 'keepVersion' |
   cron: Lazy<CronService>;
   webSearch: Lazy<WebSearch>;
   drawings: Lazy<DrawingStore>;
+  subAgents: Lazy<SubAgents>;
   documents: DocumentReader;
   painter: Painter | undefined;
   config: Config;
@@ -24,7 +26,7 @@ interface ToolNeeds extends Omit<BuiltinToolsDeps, 'documents' | 'keepVersion' |
 
 /** Registers the gateway's tools. Their code is loaded when an agent is offered tools. */
 export function registerTools(tools: ToolRegistry, needs: ToolNeeds): void {
-  const { agentToolkit, bridge, config, drawings, painter, labels, agent, wikis, cron, webSearch } = needs;
+  const { agentToolkit, bridge, config, drawings, painter, labels, agent, wikis, cron, subAgents, webSearch } = needs;
   const documents = withOcr(needs.documents, () => {
     const { enabled, dataUrl = DEFAULT_DATA_URL, languages } = config.settings.documents.ocr;
     return enabled ? { dataUrl, languages } : undefined;
@@ -43,6 +45,7 @@ export function registerTools(tools: ToolRegistry, needs: ToolNeeds): void {
     const canSearch = (): boolean => config.settings.tools.webSearch !== undefined;
     return [(await import('./agent/web-search/web-search-tool.ts')).createWebSearchTool({ webSearch, canSearch })];
   });
+  tools.registerLazy(async () => (await import('./agent/sub-agents/sub-agent-tools.ts')).subAgentTools(subAgents));
   tools.registerLazy(async () => (await import('./agent/desktop/desktop-tools.ts')).desktopTools({ bridge }));
   tools.registerLazy(async () => {
     const workspaces = async (): Promise<AgentToolkit['workspaces']> => (await agentToolkit.load()).workspaces;

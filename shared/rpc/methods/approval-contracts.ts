@@ -1,5 +1,5 @@
 import { defineMethod } from '../contract.ts';
-import { agentId, sessionId } from '../record-schemas.ts';
+import { agentId, sessionId, subAgentLabel } from '../record-schemas.ts';
 import { z } from '../zod.ts';
 
 export const approval = z.object({
@@ -22,6 +22,8 @@ export const approval = z.object({
   expiresAt: z.number(),
   resolvedAt: z.number().optional(),
   reason: z.string().optional(),
+  /** The sub-agent that asks, if it is one. */
+  subAgent: subAgentLabel.optional(),
   /** The outside sources that the run has read, such as `web:example.com`, if they make the approval necessary. */
   outside: z.array(z.string()).optional(),
   /** For commands: the ID of the request (see `exec.get`). */

@@ -1,6 +1,6 @@
 import { commandArgs, commandDir, commandName, execFile, execScript } from '../../ports/exec-port.ts';
 import { defineMethod } from '../contract.ts';
-import { agentId, sessionId } from '../record-schemas.ts';
+import { agentId, sessionId, subAgentLabel } from '../record-schemas.ts';
 import { z } from '../zod.ts';
 
 const execStatus = z.enum(['pending', 'approved', 'running', 'completed', 'failed', 'denied', 'expired', 'cancelled']);
@@ -33,6 +33,8 @@ export const execRequest = z.object({
   truncated: z.boolean().optional(),
   /** Why the command failed or was denied or cancelled. */
   reason: z.string().optional(),
+  /** The sub-agent that asks, if it is one. */
+  subAgent: subAgentLabel.optional(),
   /** The outside sources that the run has read, such as `web:example.com`, if they make the approval necessary. */
   outside: z.array(z.string()).optional(),
   riskLevel: z.enum(['low', 'medium', 'high']),

@@ -1,7 +1,7 @@
 import { hasVisibleText, INVISIBLE_NAME_MESSAGE } from '../../display-name.ts';
 import { defineMethod } from '../contract.ts';
 import { modelParameters } from '../model-parameters.ts';
-import { agentId, compaction, historyMessage, sessionEntry, sessionId, sessionPath } from '../record-schemas.ts';
+import { agentId, compaction, historyMessage, sessionEntry, sessionId, sessionPath, subAgentEntry } from '../record-schemas.ts';
 import { z } from '../zod.ts';
 import { sessionFilters, sessionFolder, sessionTag } from './session-list-contracts.ts';
 
@@ -69,6 +69,13 @@ export const sessionContracts = {
     params: z.strictObject({ path: sessionPath, limit: z.number().int().min(1).max(200).default(50) }),
     result: z.object({ messages: z.array(historyMessage) }),
     docs: 'Returns the last messages of a session, oldest first.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'read' },
+  }),
+  'sessions.subAgents': defineMethod({
+    params: z.strictObject({ path: sessionPath }),
+    result: z.object({ subAgents: z.array(subAgentEntry) }),
+    docs: 'Lists the sub-agents of a session, including nested ones, in the order in which they were started. `chat.history` shows what one of them does, `chat.send` with `steer` gives it a message, and `chat.abort` stops it.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),

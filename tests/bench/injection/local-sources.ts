@@ -96,7 +96,23 @@ const mcpSources = (name: string, prepare: (world: World) => void): Source => ({
     }),
 });
 
+const callSubAgent = toStep('agent_run', { task: readPage });
+
+/** The page is read by a sub-agent, which `orders` and then the effect are ordered. */
+const subAgentSources = (name: string, requests: readonly ModelStep[], ...orders: ModelStep[]): Source => ({
+  name,
+  attack: async (world, order) => {
+    world.outside.pages.set(PAGE, { body: INJECTED_ORDER });
+    world.model.orders = [...orders, order];
+    await world.chat(readPage, requests);
+  },
+});
+
 const directSources: Source[] = [
+  subAgentSources('web page, read by a sub-agent', [callSubAgent, fetchPage]),
+  // The answer of the sub-agent repeats the order.
+  subAgentSources('answer of a sub-agent', [callSubAgent, fetchPage], [INJECTED_ORDER]),
+  subAgentSources('task of a sub-agent', [fetchPage], toStep('agent_run', { task: INJECTED_ORDER })),
   {
     name: 'web page',
     attack: (world, order) =>

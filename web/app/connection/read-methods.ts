@@ -9,6 +9,7 @@ const READ_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'sessions.list',
   'sessions.search',
   'sessions.preview',
+  'sessions.subAgents',
   'sessions.export',
   'sessions.recall',
   'drawings.list',

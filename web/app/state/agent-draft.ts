@@ -2,6 +2,17 @@ import type { ModelParameters } from '#shared/rpc/model-parameters.ts';
 import type { AgentConfig } from '#shared/rpc/record-schemas.ts';
 import { type ParameterDraft, toParameterDraft, toParameters } from '../parameters/parameter-draft.ts';
 
+/** Values for sub-agents in the agent form. Undefined limits are the default ones. */
+export interface SubAgentDraft {
+  /** Whether the model finds the tool by search, or is offered it with every message. */
+  mode: 'found' | 'offered' | 'off';
+  /** Ids of other agents that it may call; `*` for all. */
+  agents: string[];
+  maxDepth: number | null | undefined;
+  maxParallel: number | null | undefined;
+  maxTotal: number | null | undefined;
+}
+
 /** Values of the agent form. */
 export interface AgentDraft {
   name: string;
@@ -20,6 +31,7 @@ export interface AgentDraft {
   /** Groups of tools in every message; null: the default tools. */
   toolGroups: string[] | null;
   memory: boolean;
+  subAgents: SubAgentDraft;
   workspace: string;
 }
 
@@ -35,6 +47,7 @@ export const NEW_AGENT: AgentDraft = {
   deny: '',
   toolGroups: null,
   memory: true,
+  subAgents: toSubAgentDraft(undefined),
   workspace: '',
 };
 
@@ -55,7 +68,7 @@ function toAgentParameters(draft: ParameterDraft): { [Name in AgentParameterName
 
 /** Converts an agent to form values. `defaultInstructions` are shown if the agent has none of its own. */
 export function toAgentDraft(config: AgentConfig, defaultInstructions = ''): AgentDraft {
-  const { name, avatar, model, fallbacks, systemPrompt, tools, toolGroups, memory, workspace } = config;
+  const { name, avatar, model, fallbacks, systemPrompt, tools, toolGroups, memory, subAgents, workspace } = config;
   const { allow, deny } = tools ?? {};
   return {
     name: name ?? '',
@@ -69,8 +82,27 @@ export function toAgentDraft(config: AgentConfig, defaultInstructions = ''): Age
     deny: (deny ?? []).join('\n'),
     toolGroups: toolGroups ? [...toolGroups] : null,
     memory: memory ?? true,
+    subAgents: toSubAgentDraft(subAgents),
     workspace: workspace ?? '',
   };
+}
+
+function toSubAgentDraft({ enabled, agents = [], maxDepth, maxParallel, maxTotal }: AgentConfig['subAgents'] = {}): SubAgentDraft {
+  const mode = enabled === undefined ? 'found' : enabled ? 'offered' : 'off';
+  return { mode, agents: [...agents], maxDepth, maxParallel, maxTotal };
+}
+
+/** Undefined if everything is the default. */
+function toSubAgentSettings({ mode, agents, maxDepth, maxParallel, maxTotal }: SubAgentDraft): AgentConfig['subAgents'] {
+  const settings = {
+    ...(mode === 'found' ? {} : { enabled: mode === 'offered' }),
+    ...(agents.length > 0 ? { agents: agents.includes('*') ? ['*'] : agents } : {}),
+    // A number field that was emptied is null.
+    ...(maxDepth == null ? {} : { maxDepth }),
+    ...(maxParallel == null ? {} : { maxParallel }),
+    ...(maxTotal == null ? {} : { maxTotal }),
+  };
+  return Object.keys(settings).length > 0 ? settings : undefined;
 }
 
 const splitLines = (text: string): string[] =>
@@ -96,6 +128,7 @@ export function toAgentConfig(draft: AgentDraft, defaultInstructions = ''): Agen
     tools: allow || deny.length > 0 ? { ...(allow && { allow }), ...(deny.length > 0 && { deny }) } : undefined,
     toolGroups: draft.toolGroups ?? undefined,
     memory: draft.memory ? undefined : false,
+    subAgents: toSubAgentSettings(draft.subAgents),
     workspace: draft.workspace.trim() || undefined,
   };
 }

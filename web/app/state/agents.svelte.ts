@@ -56,11 +56,13 @@ class Agents {
   }
 
   async change(id: string, fields: AgentFields): Promise<void> {
-    const { tools } = fields;
+    const { tools, subAgents } = fields;
     const patch = Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, value ?? null]));
     // A patch is merged: keys that it leaves out would stay.
     const toolFields = tools ? { tools: { allow: tools.allow ?? null, deny: tools.deny ?? null } } : {};
-    await gateway.call('config.patch', { patch: { agents: { [id]: { ...patch, ...toolFields } } } });
+    const noLimits = { enabled: null, agents: null, maxDepth: null, maxParallel: null, maxTotal: null };
+    const subAgentFields = subAgents ? { subAgents: { ...noLimits, ...subAgents } } : {};
+    await gateway.call('config.patch', { patch: { agents: { [id]: { ...patch, ...toolFields, ...subAgentFields } } } });
     announcer.announce(m.state_agent_changed());
     await this.load();
   }

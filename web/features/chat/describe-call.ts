@@ -10,6 +10,7 @@ export function describeCall({ tool, args }: Pick<ToolUse, 'tool' | 'args'>): st
   const { command, args: words } = args;
   if (tool === 'exec' && typeof command === 'string')
     return formatCommandLine(command, Array.isArray(words) ? words.filter((word) => typeof word === 'string') : []).slice(0, MAX_CHARS);
-  const firstText = Object.values(args).find((value) => typeof value === 'string' && value.trim() !== '');
+  const texts = tool === 'agent_run' ? [args['title'], args['task']] : Object.values(args);
+  const firstText = texts.find((value) => typeof value === 'string' && value.trim() !== '');
   return typeof firstText === 'string' ? toPrintable(firstText.slice(0, MAX_CHARS).replace(/\s+/g, ' ').trim()) : '';
 }

@@ -1,6 +1,7 @@
 import { agentContracts } from '#shared/rpc/methods/agent-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { type Agents } from './agents.ts';
+import { listSubAgentSessions } from './sub-agents/sub-agent-sessions.ts';
 import { MAIN_AGENT_ID } from '../config/main-agent.ts';
 import type { Config } from '../config/gateway-config.ts';
 import { defineMethods } from '../system/methods.ts';
@@ -25,14 +26,18 @@ export const agentMethods = defineMethods(agentContracts)(({ agents: all, config
     (await vault.sessions.list()).filter(({ agentId }) => agentId === id);
   const deleteSessions = async (id: string): Promise<number> => {
     const sessions = await listSessions(id);
-    for (const { key } of sessions)
+    const subAgents = await listSubAgentSessions(
+      vault,
+      sessions.map(({ key }) => key),
+    );
+    for (const key of new Set([...sessions, ...subAgents].map((session) => session.key)))
       if (await runs.clear(key, () => vault.sessions.remove(key))) hub.emit(createSessionChangedEvent(key, true), key);
     return sessions.length;
   };
   return {
     'agents.list': async () => {
       const sessions = await vault.sessions.list();
-      const count = (id: string): number => sessions.filter(({ agentId }) => agentId === id).length;
+      const count = (id: string): number => sessions.filter(({ agentId, subAgent }) => agentId === id && !subAgent).length;
       return {
         agents: all.list().map(({ id, name, config }) => ({ id, session_count: count(id), config: { ...config, name } })),
         defaultInstructions: config.settings.chat.systemPrompt ?? DEFAULT_INSTRUCTIONS,

@@ -12,16 +12,22 @@ const TRASH_STORES: StoreName[] = ['trash', 'trashRecords'];
 const CHAT_STORES: StoreName[] = [...TRASH_STORES, 'sessions', 'messages', 'runs', 'partials', 'runSteps', 'blobs'];
 const DRAWING_STORES: StoreName[] = [...TRASH_STORES, 'drawings', 'drawingChanges'];
 
+export interface MoveSessionOptions {
+  keepsSession: boolean;
+  /** Keys of the sessions of its sub-agents. */
+  subAgentKeys?: readonly string[];
+}
+
 /** Deleted items that can be restored. Each change is strict and moves everything or nothing. */
 export interface TrashStore {
   list(): Promise<TrashItem[]>;
   get(id: string): Promise<TrashItem | undefined>;
   add(item: TrashItem): Promise<void>;
   /**
-   * Moves a session's messages and ended runs, and the session itself unless `keepsSession`. Active runs stay, so that their end can still be
-   * stored. False if there is no session of this key.
+   * Moves a session's messages and ended runs, and the session itself unless `keepsSession`, with the sessions of its sub-agents. Active
+   * runs stay, so that their end can still be stored. False if there is no session of this key.
    */
-  moveSession(key: string, item: Pick<TrashedChat, 'id' | 'deletedAt'>, options?: { keepsSession: boolean }): Promise<boolean>;
+  moveSession(key: string, item: Pick<TrashedChat, 'id' | 'deletedAt'>, options?: MoveSessionOptions): Promise<boolean>;
   /** Restores a chat. If its key is in use again, it gets the id `sessionId`, and its messages get new ids. */
   restoreSession(item: TrashedChat, sessionId: string): Promise<SessionRecord>;
   /** Moves a drawing and its changes. False if there is no such drawing. */
@@ -40,19 +46,32 @@ export function createTrashStore({ transactions, clock }: { transactions: Transa
 
     add: (item) => transactions.write(['trash'], ({ put }) => put('trash', item.id, item)),
 
-    moveSession: (key, { id, deletedAt }, { keepsSession } = { keepsSession: false }) =>
+    moveSession: (key, { id, deletedAt }, { keepsSession, subAgentKeys = [] } = { keepsSession: false }) =>
       transactions.write(CHAT_STORES, async (write) => {
         const { tx, put, remove, putSession, removeSession } = write;
-        const session = await tx.objectStore('sessions').get(key);
+        const [session, ...subAgents] = await Promise.all([key, ...subAgentKeys].map((each) => tx.objectStore('sessions').get(each)));
         if (!session) return false;
-        const [messages, runs] = await Promise.all([
-          tx.objectStore('messages').index('branch').getAll(getSessionRange(key)),
-          tx.objectStore('runs').index('session').getAll(key),
-        ]);
+        const found = await Promise.all(
+          [key, ...subAgentKeys].map(async (each) => ({
+            messages: await tx.objectStore('messages').index('branch').getAll(getSessionRange(each)),
+            runs: await tx.objectStore('runs').index('session').getAll(each),
+          })),
+        );
+        const messages = found.flatMap((content) => content.messages);
+        const runs = found.flatMap((content) => content.runs);
+        const movedSubAgents = subAgents.filter((subAgent) => subAgent !== undefined);
         const ended = runs.filter(({ endedAt }) => endedAt !== undefined);
         for (const run of runs) if (run.endedAt === undefined) deleteRunProgress(tx, run.id);
         await Promise.all([
-          put('trash', id, { id, kind: 'chat', title: session.title, deletedAt, session }),
+          put('trash', id, {
+            id,
+            kind: 'chat',
+            title: session.title,
+            deletedAt,
+            session,
+            ...(movedSubAgents.length > 0 ? { subAgents: movedSubAgents } : {}),
+          }),
+          ...movedSubAgents.map((subAgent) => removeSession(subAgent.key)),
           ...messages.flatMap((message) => [moveRecord(write, id, 'messages', message.id, message), remove('messages', message.id)]),
           ...ended.flatMap((run) => [moveRecord(write, id, 'runs', run.id, run), remove('runs', run.id, run.fence)]),
           keepsSession ? putSession({ ...clearMessages(session), updatedAt: clock.now() }, session) : removeSession(key),
@@ -60,12 +79,14 @@ export function createTrashStore({ transactions, clock }: { transactions: Transa
         return true;
       }),
 
-    restoreSession: ({ id, session: stored }, sessionId) =>
+    restoreSession: ({ id, session: stored, subAgents = [] }, sessionId) =>
       transactions.write(CHAT_STORES, async (write) => {
         const { tx, put, putSession } = write;
         const isFree = (await tx.objectStore('sessions').getKey(stored.key)) === undefined;
         const records = await takeRecords(write, id);
-        const messages = pickRecords(records, 'messages');
+        const allMessages = pickRecords(records, 'messages');
+        const messages = allMessages.filter(({ sessionKey }) => sessionKey === stored.key);
+        const belowMessages = allMessages.filter(({ sessionKey }) => sessionKey !== stored.key);
         let session = stored;
         if (isFree) {
           await Promise.all([
@@ -90,7 +111,11 @@ export function createTrashStore({ transactions, clock }: { transactions: Transa
           );
         }
         const restored = { ...session, ...(await countMessages(tx, session.key)) };
-        await putSession(restored, undefined);
+        await Promise.all([
+          putSession(restored, undefined),
+          ...belowMessages.map((message) => put('messages', message.id, message)),
+          ...subAgents.map((subAgent) => putSession(withParent(subAgent, stored.key, session.key), undefined)),
+        ]);
         return restored;
       }),
 
@@ -143,6 +168,12 @@ export function createTrashStore({ transactions, clock }: { transactions: Transa
  * a deleted drawing back.
  */
 export const getDrawingStage = ({ restored = 0 }: DrawingRecord): number => 2 * restored;
+
+/** The session of a sub-agent after its chat got another key. */
+const withParent = (session: SessionRecord, before: string, now: string): SessionRecord =>
+  session.subAgent?.parentPath === `${before}.jsonl`
+    ? { ...session, subAgent: { ...session.subAgent, parentPath: `${now}.jsonl` } }
+    : session;
 
 interface MovedRecords {
   messages: VaultSchema['messages']['value'];

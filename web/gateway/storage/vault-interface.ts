@@ -53,6 +53,8 @@ export interface UsageRecord {
   agentId?: string;
   /** Cron job of the run. */
   jobId?: string;
+  /** Further scopes of budgets that it counts for: those of the runs that a sub-agent works for. */
+  parentScopes?: string[];
 }
 
 export interface SearchOptions {

@@ -92,7 +92,7 @@ export class Approvals {
   /** Resolves when a person has approved; rejects with a message for the model if not, and with the signal's reason. */
   async request(
     { tool, args, summary, outside }: ToolQuestion,
-    { agentId, sessionKey, runId, toolCallId, signal }: ToolContext,
+    { agentId, sessionKey, runId, toolCallId, delegation, signal }: ToolContext,
   ): Promise<void> {
     const { vault, clock, fault } = this.#deps;
     const requestedAt = clock.now();
@@ -117,6 +117,7 @@ export class Approvals {
         sessionId: sessionKey === null ? null : (sessionKey.split('/')[1] ?? null),
         runId,
         ...(toolCallId === undefined ? {} : { toolCallId }),
+        ...(delegation?.node.label ? { subAgent: delegation.node.label } : {}),
         ...(outside === undefined ? {} : { outside: [...outside] }),
         status: 'pending',
         createdAt: requestedAt,

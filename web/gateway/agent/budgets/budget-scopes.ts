@@ -19,4 +19,5 @@ export function getBudgetScopes({ principal, sessionKey, agentId = sessionKey?.s
 }
 
 /** Scopes that a stored call counts for; none for the built-in guide, which is no model. */
-export const getUsageScopes = (record: UsageRecord): string[] => (record.provider === 'guide' ? [] : getBudgetScopes(record));
+export const getUsageScopes = (record: UsageRecord): string[] =>
+  record.provider === 'guide' ? [] : [...new Set([...getBudgetScopes(record), ...(record.parentScopes ?? [])])];

@@ -1,3 +1,5 @@
+import type { SubAgentLabel } from '#shared/rpc/record-schemas.ts';
+
 /** A command to run, and its caller: an agent in a run, or (null) a person. */
 export interface CommandRequest {
   command: string;
@@ -6,6 +8,8 @@ export interface CommandRequest {
   agentId: string | null;
   sessionId: string | null;
   runId: string | null;
+  /** The sub-agent that asks, if it is one. */
+  subAgent?: SubAgentLabel | undefined;
   /** Id of the model's tool call, and its stated purpose. */
   toolCallId?: string | undefined;
   purpose?: string | undefined;

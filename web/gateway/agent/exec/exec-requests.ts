@@ -118,6 +118,7 @@ export class ExecRequests {
       workingDir,
       purpose,
       toolCallId,
+      subAgent,
       approved = false,
       outside,
       readOutside,
@@ -141,6 +142,7 @@ export class ExecRequests {
       ...requester,
       ...(purpose === undefined ? {} : { purpose }),
       ...(toolCallId === undefined ? {} : { toolCallId }),
+      ...(subAgent === undefined ? {} : { subAgent }),
       ...(outside === undefined ? {} : { outside }),
       // Further files that arrive before it runs are accepted too.
       ...(workspaces.length === 0 || (isAccepted && paths.length > 0) ? {} : { workspaces }),

@@ -41,7 +41,8 @@ export const createExecTool = ({ approvalService, policy, gate }: ExecToolDeps):
     }),
     effect: ({ command, args }) => `Run ${formatCommandLine(command, args)}`,
     asks: true,
-    async run({ command, args, workingDir, purpose }, { agentId, sessionKey, runId, toolCallId, principal, signal, taint }) {
+    async run({ command, args, workingDir, purpose }, context) {
+      const { agentId, sessionKey, runId, toolCallId, principal, signal, taint } = context;
       const sessionId = sessionKey?.split('/')[1] ?? null;
       const sources = taint?.sources ?? [];
       const isAllowed = (of: readonly string[]): boolean =>
@@ -51,7 +52,8 @@ export const createExecTool = ({ approvalService, policy, gate }: ExecToolDeps):
       const approved = isOpen && policy(tool) === 'auto';
       const { exec } = await approvalService.load();
       const grantee = toGrantee(principal, agentId);
-      const requester = { agentId, sessionId, runId, toolCallId, grantee, isGranted: isAllowed };
+      const subAgent = context.delegation?.node.label;
+      const requester = { agentId, sessionId, runId, toolCallId, subAgent, grantee, isGranted: isAllowed };
       const commandRequest = { command, args, workingDir, purpose: purpose || undefined, approved, ...requester };
       const tainted = sources.length === 0 ? {} : { readOutside: [...sources], ...(isOpen ? {} : { outside: [...sources] }) };
       const request = await exec.perform({ ...commandRequest, ...tainted }, signal);

@@ -6,7 +6,8 @@ import type { HttpAgentRun } from './http-agent-run.ts';
 import { toPlainText, getTextParts } from '../../providers/content-parts.ts';
 import { type ModelEvent, UnsupportedOptionError, type ModelRequest, type ToolSpec } from '../../providers/provider.ts';
 import { getOfferedTools, type RunRequest, type RunsDeps } from './run-types.ts';
-import { generate, type ModelUsage } from './generate.ts';
+import { generate } from './generate.ts';
+import { RunTreeNode } from './run-tree.ts';
 import { toDefaultInstructions } from '../../config/default-instructions.ts';
 import { createSystemText, toSystemMessages } from './prompt.ts';
 import { buildRunContext, formatTimeContext, withContextAtEnd } from './run-context.ts';
@@ -91,14 +92,20 @@ export class HttpAgents {
     if (request.sessionId !== undefined) return yield* this.#inSession({ ...request, sessionId: request.sessionId });
     const { clock, tools, models, timeZone, silenceMs, limits, vault, onRefusedField } = this.#deps;
     const agent = this.#deps.agent(request.agentId);
-    const chosen = await models.resolve(agent.model);
-    const offered = await getOfferedTools(request.principal, tools, agent, chosen);
-    const taint = new RunTaint(request.messages.flatMap(getRequestSources));
+    const { principal, subAgent } = request;
+    const { actsFor, scopes, tools: only, outsideGrant } = subAgent ?? {};
+    const chosen = await models.resolve(subAgent?.model ?? agent.model);
+    const offered = await getOfferedTools(principal, tools, agent, chosen, only, actsFor, scopes);
+    const taint = new RunTaint(request.messages.flatMap(getRequestSources), { grant: outsideGrant, principal: actsFor });
+    const node = new RunTreeNode({
+      scopes: getBudgetScopes({ principal, sessionKey: null, agentId: agent.id }),
+      ...(subAgent ? { parent: subAgent.node } : {}),
+    });
     const replies: string[] = [];
     for (const { role, content } of request.messages) {
       const text = toPlainText(getTextParts(content));
       if (role === 'assistant') replies.push(text);
-      else taint.addText(text);
+      else taint.addText(subAgent ? subAgent.quotedUrls.join('\n') : text);
     }
     taint.add((await Promise.all(replies.map((text) => this.#replies.getSources(text)))).flat());
     const notes = await this.#deps.lifecycleHooks.getNotes(
@@ -110,18 +117,19 @@ export class HttpAgents {
     const instructions = [
       agent.systemPrompt ?? toDefaultInstructions(offered.tools),
       toInstructions(agent.parameters, request.generationOptions),
+      subAgent?.instructions,
     ];
     const system = createSystemText(instructions.filter(Boolean).join('\n\n'), notes.system);
     const context = buildRunContext({ time: formatTimeContext(clock.now(), timeZone()), notes });
     taint.add(context.outside ?? []);
-    const shares: ModelUsage[] = [];
+    let model = chosen.key;
     /** Text of each step. */
     const texts = [''];
     const caller = new CallerTools(request.tools ?? []);
     const events = generate({
       chosen,
       fallbacks: agent.fallbacks,
-      models,
+      models: { ...models, checkBudgets: (key) => node.checkBudgets(key, models.checkBudgets) },
       agentId: agent.id,
       messages: [...toSystemMessages(system), ...withContextAtEnd(request.messages, context.text)],
       ...caller.addTo(offered, request.generationOptions.toolChoice),
@@ -131,30 +139,46 @@ export class HttpAgents {
       exact: isExact(request),
       ...(silenceMs ? { silenceMs: silenceMs() } : {}),
       ...limits?.(),
+      wrapUpReason: () => node.wrapUpReason,
       signal: request.signal,
       clock,
       shouldEnd: () => caller.calls.length > 0,
       runTool: async (call, signal, show) => {
         if (caller.has(call)) return caller.record(call);
-        const context = { agentId: agent.id, sessionKey: null, runId: null, principal: request.principal, signal, show, taint };
-        const result = await tools.run(call, context);
+        const result = await tools.run(call, {
+          ...{
+            agentId: agent.id,
+            sessionKey: null,
+            runId: null,
+            toolCallId: call.id,
+            principal,
+            actsFor,
+            scopes,
+            only,
+            signal,
+            show,
+            taint,
+          },
+          delegation: { node, model, jobId: undefined, outsideGrant },
+        });
         taint.addText(getQuotedText(call, JSON.stringify(result) ?? ''));
         return result;
       },
-      shares,
-      budgets: getBudgetScopes({ principal: request.principal, sessionKey: null, agentId: agent.id }),
+      shares: node.shares,
     });
     const remember = lazy(() => this.#replies.add([texts.join(''), ...texts], taint.sources));
     try {
       for await (const event of events) {
         if (event.type === 'text' || event.type === 'refusal') texts.push(`${texts.pop() ?? ''}${event.text}`);
         if (event.type === 'text' || event.type === 'refusal' || event.type === 'reasoning') yield event;
+        else if (event.type === 'model') model = event.key;
         else if (event.type === 'step') {
           caller.beginStep(event.calls);
           texts.push('');
         } else if (event.type === 'end') {
           await remember();
-          const { usage, reasoningTokens } = event;
+          const { reasoningTokens } = event;
+          const { usage = event.usage } = node;
           yield { type: 'usage', usage, ...(reasoningTokens === undefined ? {} : { reasoningTokens }) };
           for (const call of caller.calls) yield { type: 'tool_call', call };
           yield { type: 'finish', reason: caller.calls.length > 0 ? 'tool_calls' : event.reason === 'tool_calls' ? 'stop' : event.reason };
@@ -162,8 +186,9 @@ export class HttpAgents {
       }
     } finally {
       await remember();
-      const { principal } = request;
-      for (const { key, usage } of shares) {
+      subAgent?.onTaint(taint);
+      node.setRecorded();
+      for (const { key, usage } of node.shares) {
         const [provider = ''] = key.split('/', 1);
         vault.usage.add({
           id: crypto.randomUUID(),
@@ -174,6 +199,7 @@ export class HttpAgents {
           principal,
           usage,
           agentId: agent.id,
+          ...(subAgent ? { parentScopes: [...subAgent.node.scopes] } : {}),
         });
       }
     }

@@ -13,6 +13,8 @@ export interface Limits {
   maxSteps?: number;
   /** Minutes after which the next provider call is the last one. */
   maxMinutes?: number;
+  /** Why the next provider call has to be the last one, in a sentence for the model; undefined if it need not be. */
+  wrapUpReason?: () => string | undefined;
 }
 
 /** Why a run has to end: as an instruction to the model, and as an error if the model does not answer then either. */
@@ -30,12 +32,14 @@ interface Step {
 export class RunLimits {
   readonly #maxSteps: number;
   readonly #maxMinutes: number;
+  readonly #wrapUpReason: () => string | undefined;
   readonly #startedAt: number;
   readonly #steps: Step[] = [];
 
-  constructor({ maxSteps = MAX_STEPS, maxMinutes = MAX_MINUTES }: Limits, startedAt: number) {
+  constructor({ maxSteps = MAX_STEPS, maxMinutes = MAX_MINUTES, wrapUpReason = () => undefined }: Limits, startedAt: number) {
     this.#maxSteps = maxSteps;
     this.#maxMinutes = maxMinutes;
+    this.#wrapUpReason = wrapUpReason;
     this.#startedAt = startedAt;
   }
 
@@ -57,6 +61,9 @@ export class RunLimits {
         forModel: `This turn has taken all of its ${this.#maxMinutes} minutes.`,
         error: `The model did not reply within ${this.#maxMinutes} minutes. To allow more, raise chat.maxMinutes.`,
       };
+    const wrapUpReason = step > 1 ? this.#wrapUpReason() : undefined;
+    if (wrapUpReason !== undefined)
+      return { forModel: wrapUpReason, error: 'The sub-agent’s budget was nearly used up, and its model did not answer then.' };
     if (this.#isLoop())
       return {
         forModel: `The same tool calls had the same results ${MAX_REPEATS} times in a row.`,

@@ -18,6 +18,8 @@ interface RunOutputOptions {
   taint: RunTaint;
   deps: Pick<RunsDeps, 'vault' | 'clock' | 'fault'>;
   emit: (event: AnyEvent) => void;
+  /** Receives the usage of the models. */
+  shares: ModelUsage[];
 }
 
 /** Output of a run so far: text, steps, files, and the usage of its models. */
@@ -25,7 +27,7 @@ export class RunOutput {
   /** Key of the answering model: the chosen one, or the fallback that has taken over. */
   model = '';
   /** Usage of the models so far. */
-  readonly shares: ModelUsage[] = [];
+  readonly shares: ModelUsage[];
   /** Usage of the whole generation, once it has ended. */
   usage: Usage | undefined;
   /** Tools of a step are running, or about to. */
@@ -41,9 +43,10 @@ export class RunOutput {
   #hasRefused = false;
 
   constructor(options: RunOutputOptions) {
-    const { sessionKey, ids, taint, deps, emit } = options;
+    const { sessionKey, ids, taint, deps, emit, shares } = options;
     const now = (): number => deps.clock.now();
     this.#options = options;
+    this.shares = shares;
     this.transcript = new RunTranscript({ ids, emit, now });
     this.steps = new StepMessages({ sessionKey, runId: ids.runId, now, sources: () => taint.sources });
   }

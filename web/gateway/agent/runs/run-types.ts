@@ -18,6 +18,7 @@ import type { ParameterLayer } from './run-parameters.ts';
 import type { RemoteRuns } from './remote-runs.ts';
 import type { GenerationEvent, ModelUsage } from './generate.ts';
 import type { Limits } from './run-limits.ts';
+import type { RunTreeNode } from './run-tree.ts';
 
 /** The tools that runs may use. */
 interface RunTools {
@@ -232,6 +233,10 @@ export interface RunRequest {
   conversation?: string;
   /** Outside sources of text that the message quotes. */
   quotedOutside?: readonly string[];
+  /** If an agent wrote the message: the addresses in it that were read or typed. Its outside sources are `quotedOutside` alone. */
+  quotedUrls?: readonly string[];
+  /** The sub-agent whose run it is. */
+  subAgent?: RunTreeNode;
   /** Principal whose rights limit the run's tools, if different. */
   actsFor?: string | undefined;
   /** Scopes of the connection, if it has limited them: they limit the run's tools too. */

@@ -5,7 +5,7 @@ import type { ModelUsage } from './generate.ts';
 export const toUsageRecords = (
   runId: string,
   shares: readonly ModelUsage[],
-  fields: Pick<UsageRecord, 'at' | 'sessionKey' | 'principal' | 'jobId'>,
+  fields: Pick<UsageRecord, 'at' | 'sessionKey' | 'principal' | 'jobId' | 'parentScopes'>,
 ): UsageRecord[] =>
   shares.map(({ key, usage }, index) => {
     const [provider = ''] = key.split('/', 1);

@@ -7,6 +7,7 @@ import type { Agent } from '../agents.ts';
 import { isChannel } from '../../system/person.ts';
 import { toPromptHistory, type PromptHistory, addSummary } from '../compaction/prompt-history.ts';
 import { estimateUsage } from '../../providers/estimate-usage.ts';
+import { sumUsage } from '../../providers/sum-usage.ts';
 import { createNotLoadedError } from '#shared/async/lazy.ts';
 import type { ModelMessage } from '../../providers/provider.ts';
 import type { SentFile } from '../tools/tool-registry.ts';
@@ -36,6 +37,7 @@ import { toCacheKey } from '../../providers/cache-key.ts';
 import { createSystemText, markSession, createPrompt } from './prompt.ts';
 import { buildRunContext, formatTimeContext, toVisibleFiles } from './run-context.ts';
 import { RunOutput } from './run-output.ts';
+import { RunTreeNode } from './run-tree.ts';
 import { savePartials } from './save-partials.ts';
 
 /** Maximum number of messages of the branch in a prompt. */
@@ -59,6 +61,8 @@ export class Run {
   readonly #deps: RunDeps;
   readonly #abort = new AbortController();
   readonly #output: RunOutput;
+  /** The run and its sub-agents. */
+  readonly #node: RunTreeNode;
   #startedAt = 0;
   /** Abort reason, if the run was ended for a steering message. */
   #yieldReason: RpcError | undefined;
@@ -75,8 +79,10 @@ export class Run {
     this.#getPosition = position;
     this.#deps = deps;
     this.#taint = new RunTaint([], { grant: request.outsideGrant, principal: request.actsFor ?? request.principal });
+    const { subAgent } = request;
+    this.#node = new RunTreeNode({ scopes: getBudgetScopes(this.#caller), ...(subAgent ? { parent: subAgent } : {}) });
     this.#output = new RunOutput({
-      ...{ sessionKey: key, ids: this.ids, request, taint: this.#taint, deps },
+      ...{ sessionKey: key, ids: this.ids, request, taint: this.#taint, deps, shares: this.#node.shares },
       emit: (event) => this.#emit(event),
     });
   }
@@ -116,14 +122,15 @@ export class Run {
       const found = await this.#getPosition(now);
       if ('completed' in found) return found;
       position = await this.#start(found, now);
-      const usage = await this.#answer(position);
+      const usage = this.#addUsageBelow(await this.#answer(position));
       const { messages, replyId: messageId } = this.#buildMessages(position, { content: this.#output.transcript.stepText, usage });
       await this.#store('done', messages);
       // Only after success: after a failed run, the next one receives the same notices.
       await this.#markDelivered().catch((error: unknown) => this.#deps.fault(error));
       await lifecycleHooks.onRunEnded({ id: this.id, sessionKey: this.#key });
       this.#emit({ event: 'chat.done', payload: { ...this.ids, usage, messageId } });
-      this.#deps.titles?.onReply({ key: this.#key, agent: this.#agent, model: this.#output.model, principal: this.#request.principal });
+      if (!this.#request.subAgent)
+        this.#deps.titles?.onReply({ key: this.#key, agent: this.#agent, model: this.#output.model, principal: this.#request.principal });
       return { completed: true, sessionId: this.#request.sessionId, runId: this.id, messageId, usage };
     } catch (thrown) {
       const error = this.#deps.fault(thrown);
@@ -198,7 +205,7 @@ export class Run {
   }
 
   async #generate(position: RunPosition): Promise<Usage> {
-    const { vault, clock, tools, timeZone, silenceMs, limits, lifecycleHooks, events } = this.#deps;
+    const { vault, clock, models, tools, timeZone, silenceMs, limits, lifecycleHooks, events } = this.#deps;
     const { user } = position;
     // On resend, the session's head is still the earlier reply: the branch is what precedes the answered message.
     const [earlierMessages, waiting, { generate, toResultContent }] = await Promise.all([
@@ -207,6 +214,7 @@ export class Run {
       import('./generate.ts').catch((cause: unknown) => Promise.reject(createNotLoadedError(cause))),
     ]);
     const { agentId, principal, wishes, exact, tools: only, actsFor, scopes, systemPrompt = this.#agent.systemPrompt } = this.#request;
+    const { jobId, outsideGrant } = this.#request;
     const parameters = mergeParameters(
       this.#request.parameters,
       readModelParameters(position.session.parameters),
@@ -250,7 +258,7 @@ export class Run {
       for await (const event of generate({
         chosen: this.#chosen,
         fallbacks: this.#agent.fallbacks,
-        models: this.#deps.models,
+        models: { ...models, checkBudgets: (key) => this.#node.checkBudgets(key, models.checkBudgets) },
         stranger: isChannel(principal),
         ...{ agentId: this.#agent.id, cacheKey, exact },
         messages: prompt(history),
@@ -262,6 +270,7 @@ export class Run {
         ...(this.#deps.onRefusedField ? { onRefusedField: this.#deps.onRefusedField } : {}),
         ...(silenceMs ? { silenceMs: silenceMs() } : {}),
         ...limits?.(),
+        wrapUpReason: () => this.#node.wrapUpReason,
         shouldEnd: () => {
           this.#output.isRunningTools = false;
           return this.#deps.hasSteering();
@@ -269,7 +278,6 @@ export class Run {
         signal: this.#abort.signal,
         clock,
         shares: this.#output.shares,
-        budgets: getBudgetScopes(this.#caller),
         runTool: (call, signal, show) =>
           tools.run(call, {
             agentId,
@@ -284,6 +292,7 @@ export class Run {
             send,
             show,
             taint: this.#taint,
+            delegation: { node: this.#node, model: output.model, jobId, outsideGrant },
           }),
       })) {
         await output.apply(event, position.user, toResultContent);
@@ -305,9 +314,10 @@ export class Run {
     const contexts = messages.map(({ runContext }) => runContext?.outside);
     this.#taint.add(mergeSources(summary?.outside, ...[...messages, user].map(getMessageSources), ...contexts, events?.sources));
     const calls = new Map(messages.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => [call.id, call])));
-    for (const { role, content, toolCallId = '' } of [...messages, user]) {
+    for (const { role, content, toolCallId = '', quotedUrls } of [...messages, user]) {
       const call = role === 'tool' ? calls.get(toolCallId) : undefined;
-      if (role === 'user') this.#taint.addText(toPlainText(content));
+      // The agent that wrote a sub-agent's task may have composed addresses.
+      if (role === 'user') this.#taint.addText(quotedUrls?.join('\n') ?? toPlainText(content));
       else if (call) this.#taint.addText(getQuotedText(call, toPlainText(content)));
     }
     this.#taint.addText(this.#agent.systemPrompt ?? '');
@@ -366,7 +376,7 @@ export class Run {
     };
     const { messages, replyId } = this.#buildMessages(position, {
       content: this.#output.transcript.stepText,
-      usage: estimateUsage([position.user], this.text, this.#output.model),
+      usage: this.#addUsageBelow(estimateUsage([position.user], this.text, this.#output.model)),
       ...marks[status],
     });
     try {
@@ -382,9 +392,19 @@ export class Run {
     return toUsageRecords(this.id, this.#output.shares, { at, ...this.#caller });
   }
 
-  get #caller(): Pick<UsageRecord, 'sessionKey' | 'principal' | 'jobId'> {
-    const { principal, jobId } = this.#request;
-    return { sessionKey: this.#key, principal, ...(jobId === undefined ? {} : { jobId }) };
+  /** Usage of the reply: its own and that of its sub-agents, whose records are stored with their own runs. */
+  #addUsageBelow(usage: Usage): Usage {
+    const { usageBelow } = this.#node;
+    return usageBelow ? sumUsage(usage, usageBelow) : usage;
+  }
+
+  get #caller(): Pick<UsageRecord, 'sessionKey' | 'principal' | 'jobId' | 'parentScopes'> {
+    const { principal, jobId, subAgent } = this.#request;
+    return {
+      ...{ sessionKey: this.#key, principal },
+      ...(jobId === undefined ? {} : { jobId }),
+      ...(subAgent ? { parentScopes: [...subAgent.scopes] } : {}),
+    };
   }
 
   async #store(status: RunOutcome['status'], messages: MessageRecord[]): Promise<void> {
@@ -395,6 +415,7 @@ export class Run {
     await vault.runs.finish({ runId: this.id, status, endedAt, messages, ...(last ? { usage: last } : {}) });
     // Usage of the models before the last one.
     for (const record of records) vault.usage.add(record);
+    this.#node.setRecorded();
   }
 
   #emitChange(isDeleted = false): void {

@@ -33,6 +33,8 @@ const CLEAR_TIMEOUT_MS = 5_000;
 export class Runs {
   readonly #deps: RunsDeps;
   readonly #queue = new KeyedQueue<Run>();
+  /** Limits of the sessions of sub-agents that are working. */
+  readonly #sessionLimits = new Map<string, (request: RunRequest) => RunRequest>();
   #draining = false;
 
   constructor(deps: RunsDeps) {
@@ -81,7 +83,12 @@ export class Runs {
     const getPosition = (at: number): Promise<RunPosition | RunResult> =>
       resolveIdempotentSend(this.#deps.vault, request, key, at, async (id) => {
         const session = await this.#getSession(key, request, request.title ?? getFirstText(content, attached.info[0]?.filename), at);
-        const message = { ...createUserMessage(id, key, content, attached, at), ...(await this.#toOutside(request, attached.info)) };
+        const { quotedUrls } = request;
+        const message = {
+          ...createUserMessage(id, key, content, attached, at),
+          ...(await this.#toOutside(request, attached.info)),
+          ...(quotedUrls ? { quotedUrls: [...quotedUrls] } : {}),
+        };
         const head = await this.#getMessage(session.headId);
         return toPosition(session, request.repeats ? await this.#findRepeatParent(head, message) : head, message);
       });
@@ -175,6 +182,17 @@ export class Runs {
     });
   }
 
+  /** Changes all requests to a session by `limit`, which may throw, until the result is called. */
+  limitSession(key: string, limit: (request: RunRequest) => RunRequest): () => void {
+    this.#sessionLimits.set(key, limit);
+    return () => this.#sessionLimits.delete(key);
+  }
+
+  /** Resolves when the session has no run on this host. */
+  async whenSettled(key: string): Promise<void> {
+    while (this.has(key)) await this.#queue.runExclusive(key, () => Promise.resolve());
+  }
+
   /** Rejects new runs; resolves when active ones have ended, or aborts them after `ms` milliseconds. */
   async drain(ms: number): Promise<void> {
     this.#draining = true;
@@ -188,7 +206,7 @@ export class Runs {
   /** Queued before anything else: a message or abort that follows immediately must find it. */
   async #enqueue(
     key: string,
-    request: RunRequest,
+    sent: RunRequest,
     getPosition: (at: number) => Promise<RunPosition | RunResult>,
     isPriority = false,
   ): Promise<RunResult> {
@@ -197,6 +215,7 @@ export class Runs {
         retryable: true,
         retryAfterMs: 1000,
       });
+    const request = this.#sessionLimits.get(key)?.(sent) ?? sent;
     const agent = this.#deps.agent(request.agentId);
     const chosen = this.#deps.models.resolve(request.model ?? agent.model, request.provider);
     chosen.catch(() => {});
@@ -216,10 +235,11 @@ export class Runs {
 
   /** Outside sources of a message: channel senders other than the owner, keys without full access, quotations, and attachments. */
   async #toOutside(
-    { principal, actsFor = principal, isOwnerAccount = false, conversation = '', quotedOutside }: RunRequest,
+    { principal, actsFor = principal, isOwnerAccount = false, conversation = '', quotedOutside, quotedUrls }: RunRequest,
     attachments: NonNullable<MessageRecord['attachments']>,
   ): Promise<Pick<MessageRecord, 'outside'>> {
-    const channel = isChannel(principal) && !isOwnerAccount ? [toChannelSource(principal.slice('channel:'.length), conversation)] : [];
+    const isFromStranger = isChannel(principal) && !isOwnerAccount && !quotedUrls;
+    const channel = isFromStranger ? [toChannelSource(principal.slice('channel:'.length), conversation)] : [];
     const own = [quotedOutside, getAttachmentSources({ content: '', attachments })];
     const outside = mergeSources(channel, await this.#deps.keySources(actsFor), ...own);
     // An empty list distinguishes a message of the owner from one of a build that stored no sources.

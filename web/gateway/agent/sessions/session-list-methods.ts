@@ -30,7 +30,8 @@ export const sessionListMethods = defineMethods(sessionListContracts)(({ runs, v
   'sessions.list': async ({ limit, cursor, paths, ...filters }) => {
     const only = paths && new Set(paths.map(parseSessionPath));
     const all = await vault.sessions.list();
-    const matching = all.filter((record) => matchesFilters(record, filters) && (!only || only.has(record.key)));
+    // Sub-agents belong to the chats that they work for.
+    const matching = all.filter((record) => matchesFilters(record, filters) && (only ? only.has(record.key) : !record.subAgent));
     const from = cursor === undefined ? 0 : matching.findIndex((record) => isAfterCursor(record, cursor));
     const page = from < 0 ? [] : matching.slice(from, limit === undefined ? undefined : from + limit);
     const last = page.at(-1);

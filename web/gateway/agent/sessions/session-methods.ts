@@ -36,6 +36,8 @@ import {
 import type { Vault } from '../../storage/vault-interface.ts';
 import { type SessionRecord, toSessionKey } from '../../storage/chat-records.ts';
 import type { Lazy } from '../../system/modules.ts';
+import { listSubAgentSessions } from '../sub-agents/sub-agent-sessions.ts';
+import type { SubAgents } from '../sub-agents/sub-agents.ts';
 import type { Trash } from '../trash/trash.ts';
 import { matchesFilters } from './session-list-methods.ts';
 
@@ -50,6 +52,7 @@ interface SessionMethodsDeps extends Pick<CompactSessionDeps, 'models' | 'compac
   agents: Agents;
   settings(): Settings;
   trash: Lazy<Trash>;
+  subAgents: Lazy<SubAgents>;
 }
 
 export const sessionMethods = defineMethods(sessionContracts)(({
@@ -62,6 +65,7 @@ export const sessionMethods = defineMethods(sessionContracts)(({
   compactor,
   settings,
   trash,
+  subAgents,
 }: SessionMethodsDeps) => {
   const notifyChange = (key: string, deleted = false): void => hub.emit(createSessionChangedEvent(key, deleted), key);
   const editSession = async (path: string, change: Parameters<Vault['sessions']['update']>[1]): Promise<{ session: SessionEntry }> => {
@@ -126,6 +130,8 @@ export const sessionMethods = defineMethods(sessionContracts)(({
       return { messages: toHistory(await vault.messages.branch(key, { limit, most: MAX_MESSAGE_BYTES })).messages };
     },
 
+    'sessions.subAgents': async ({ path }) => ({ subAgents: await (await subAgents.load()).list(path) }),
+
     'sessions.delete': async ({ path }) => {
       const key = parseSessionPath(path);
       const trashId = await moveToTrash(key);
@@ -174,8 +180,10 @@ export const sessionMethods = defineMethods(sessionContracts)(({
       const end = messageId === undefined ? branch.length : branch.findIndex(({ id }) => id === messageId) + 1;
       if (messageId !== undefined && end === 0) throw new RpcError('NOT_FOUND', `No message with id "${messageId}" in the active branch.`);
       const now = clock.now();
+      // A copy of a sub-agent's session is a chat of its own.
+      const { subAgent: _, ...own } = session;
       return addSession(
-        { ...session, sessionId, pinned: false, archived: false, createdAt: now, updatedAt: now },
+        { ...own, sessionId, pinned: false, archived: false, createdAt: now, updatedAt: now },
         // Context blocks and provider state are kept, so that prompts of the new session start like those of this one.
         branch.slice(0, end).map(({ runId: _run, ...message }) => message),
       );
@@ -183,7 +191,12 @@ export const sessionMethods = defineMethods(sessionContracts)(({
 
     'sessions.export': async ({ path, format, cursor }) => {
       const { session, messages } = await readSession(path);
-      const ordered = format === 'jsonl' ? sortForExport(messages, session.headId) : getActiveBranch(messages, session.headId);
+      const below = format === 'jsonl' ? [] : await listSubAgentSessions(vault, [session.key]);
+      const branches = await Promise.all(below.map(async ({ key, headId }) => getActiveBranch(await vault.messages.listAll(key), headId)));
+      /** Headings by the ids of the messages that follow them. */
+      const headings = new Map(branches.map(([start], index) => [start?.id, `# ${below[index]?.title ?? ''}\n\n`]));
+      const ordered =
+        format === 'jsonl' ? sortForExport(messages, session.headId) : [...getActiveBranch(messages, session.headId), ...branches.flat()];
       const first = cursor === undefined ? 0 : ordered.findIndex(({ id }) => id === cursor);
       if (first < 0) throw new RpcError('NOT_FOUND', 'The session has changed since this `cursor`. Start the export again.');
       let content = format === 'markdown' && first === 0 ? `# ${session.title}\n\n` : '';
@@ -191,7 +204,8 @@ export const sessionMethods = defineMethods(sessionContracts)(({
       for (; index < ordered.length && (index === first || content.length < MAX_EXPORT_CHARS); index++) {
         const message = ordered[index];
         const parameters = index === 0 ? readModelParameters(session.parameters) : undefined;
-        if (message) content += format === 'jsonl' ? toExportLine(message, parameters) : toMarkdown(message);
+        if (message)
+          content += format === 'jsonl' ? toExportLine(message, parameters) : `${headings.get(message.id) ?? ''}${toMarkdown(message)}`;
       }
       const [end, mimeType] = format === 'jsonl' ? ['jsonl', 'application/jsonl'] : ['md', 'text/markdown'];
       return { filename: `${session.sessionId}.${end}`, mimeType, content, cursor: ordered[index]?.id ?? null };

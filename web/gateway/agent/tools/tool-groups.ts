@@ -15,6 +15,7 @@ const BY_PREFIX = new Map<string, string>([
   ['cron', 'automation'],
   ['plan', 'plans'],
   ['canvas', 'drawings'],
+  ['agent', 'agents'],
 ]);
 
 /** The group of a tool: the server of an MCP tool, else determined by the prefix of its name. */

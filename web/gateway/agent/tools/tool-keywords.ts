@@ -4,6 +4,10 @@
  */
 export const TOOL_KEYWORDS: ReadonlyMap<string, string> = new Map([
   [
+    'agent_run',
+    'subagent sub-agent subagents delegate hand parallel side by side workers helpers split research task team unteragenten delegieren aufteilen gleichzeitig helfer subagente subagentes delegar paralelo repartir sous-agent sous-agents déléguer parallèle sottoagente delegare parallelo サブエージェント 並行 任せる 分担 子代理 委派 并行 分工',
+  ],
+  [
     'browser_click',
     'press push tap button link element checkbox select klicken klick knopf schaltfläche drücken clic botón pulsar haz cliquer bouton cliccare pulsante clicar botão クリック ボタン 押す 点击 按钮',
   ],

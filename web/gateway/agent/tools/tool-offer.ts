@@ -60,7 +60,7 @@ export function toOffer(reachable: readonly Tool[], { config }: Pick<Agent, 'con
       ? groups.some((pattern) => matchesWildcard(pattern, getToolGroup(tool)))
       : isFew
         ? !isOfServer(tool)
-        : DEFAULT_TOOLS.has(tool.name);
+        : DEFAULT_TOOLS.has(tool.name) || (tool.name === 'agent_run' && config.subAgents?.enabled === true);
   const first = reachable.filter(isFirst);
   const deferred = reachable.filter((tool) => !isFirst(tool)).map(toSpec);
   const search = deferred.length > 0 || canReachServers(config, only) ? SEARCH_SPECS : [];

@@ -10,6 +10,8 @@ import type { Agent } from '../agents.ts';
 import type { ToolSpec } from '../../providers/provider.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import { RunTaint } from '../trust/run-taint.ts';
+import type { OutsideGrant } from '#shared/rpc/methods/cron-contracts.ts';
+import type { RunTreeNode } from '../runs/run-tree.ts';
 import type { ToolOffer } from './tool-offer.ts';
 import { type RoutedCall, TOOL_SEARCH } from '../../storage/records/routed-call.ts';
 import { isProtectedPath } from '../workspace/protected-paths.ts';
@@ -35,6 +37,8 @@ export interface ToolContext {
   send?(file: SentFile): void;
   /** The outside content that the run has read so far. Tools that read such content add its sources. */
   taint?: RunTaint | undefined;
+  /** What the run passes on to its sub-agents; undefined if it cannot have any. */
+  delegation?: Delegation | undefined;
   /** A person approved exactly this call. */
   isApproved?: boolean;
   /**
@@ -44,6 +48,15 @@ export interface ToolContext {
   cite?(sources: readonly CitableSource[]): number[];
   /** Adds an image to the call's result for the model, if it supports images; undefined if no model made the call. */
   show?(picture: Picture): void;
+}
+
+/** Properties of a run that apply to its sub-agents too. */
+export interface Delegation {
+  node: RunTreeNode;
+  /** Key of the model that answers. */
+  model: string;
+  jobId: string | undefined;
+  outsideGrant: OutsideGrant | undefined;
 }
 
 export interface Picture {
@@ -242,12 +255,13 @@ export class ToolRegistry {
     if (!isAllowed(tool, args)) throw new RpcError('AUTH_REQUIRED', `The caller’s scopes don’t allow this call of ${tool.name}.`);
   }
 
-  #filterByAgent({ config: { tools, memory } }: Agent, only?: readonly string[]): Tool[] {
+  #filterByAgent({ config: { tools, memory, subAgents } }: Agent, only?: readonly string[]): Tool[] {
     const matchesAny = (patterns: readonly string[], name: string): boolean => patterns.some((pattern) => matchesWildcard(pattern, name));
     return this.list().filter(
       ({ name, source, isAvailable }) =>
         isAvailable?.() !== false &&
         (memory !== false || source !== 'memory') &&
+        (subAgents?.enabled !== false || name !== 'agent_run') &&
         (!only || matchesAny(only, name)) &&
         (!tools?.allow || matchesAny(tools.allow, name)) &&
         !(tools?.deny && matchesAny(tools.deny, name)),

@@ -8,6 +8,7 @@ import { StorageFullError } from '../../storage/vault-errors.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import type { Lazy } from '../../system/modules.ts';
+import { listSubAgentSessions } from '../sub-agents/sub-agent-sessions.ts';
 import { labelMemory } from '../knowledge/memory/label-memory.ts';
 import type { AgentMemories } from '../knowledge/memory/agent-memories.ts';
 import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts';
@@ -56,10 +57,12 @@ export class Trash {
   async moveSession(key: string, options?: { keepsSession: boolean }): Promise<string | null | undefined> {
     const { vault } = this.#deps;
     const item = this.#createItem();
+    const subAgentKeys = (await listSubAgentSessions(vault, [key])).map((session) => session.key);
     try {
-      if (!(await vault.trash.moveSession(key, item, options))) return undefined;
+      if (!(await vault.trash.moveSession(key, item, { keepsSession: options?.keepsSession ?? false, subAgentKeys }))) return undefined;
     } catch (error) {
       if (!(error instanceof StorageFullError)) throw error;
+      for (const each of subAgentKeys) await vault.sessions.remove(each);
       return (await (options?.keepsSession ? vault.sessions.clear(key) : vault.sessions.remove(key))) ? null : undefined;
     }
     this.#notifyChange();

@@ -13,6 +13,8 @@ interface TrashItemFields {
 export interface TrashedChat extends TrashItemFields {
   kind: 'chat';
   session: SessionRecord;
+  /** Sessions of its sub-agents, whose messages and runs are there too. */
+  subAgents?: SessionRecord[];
 }
 
 /** A deleted drawing. Its changes are in `trashRecords`. `outside`: sources of its label. */

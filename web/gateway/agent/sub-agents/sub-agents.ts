@@ -1,0 +1,389 @@
+import { renumberCitations } from '#shared/citations/renumber-citations.ts';
+import type { AnyEvent } from '#shared/rpc/events.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { SubAgentEntry, SubAgentWork } from '#shared/rpc/record-schemas.ts';
+import type { Clock } from '#shared/async/clock.ts';
+import { truncateMiddle } from '#shared/truncate-text.ts';
+import { matchesWildcard } from '#shared/wildcard.ts';
+import type { MessageRecord, SessionRecord } from '../../storage/chat-records.ts';
+import { toSessionKey } from '../../storage/chat-records.ts';
+import { createSession, parseSessionPath, toFirstTitle, toPlainText } from '../../storage/session-views.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import type { EventBus } from '../../system/event-bus.ts';
+import { isPerson } from '../../system/person.ts';
+import type { Agent, Agents } from '../agents.ts';
+import { HttpAgents } from '../runs/http-agents.ts';
+import { RunTreeNode, type SubAgentBudget } from '../runs/run-tree.ts';
+import type { Models, RunRequest, RunsDeps } from '../runs/run-types.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { FindSmallModel } from '../small-work/small-models.ts';
+import type { Delegation, ToolContext, ToolRegistry } from '../tools/tool-registry.ts';
+import type { ContentLabels } from '../trust/content-labels.ts';
+import { getLimits, requireCallable, requireRoom } from './sub-agent-limits.ts';
+import { listSubAgentSessions } from './sub-agent-sessions.ts';
+
+/** Name of the tool that starts a sub-agent. */
+export const AGENT_RUN = 'agent_run';
+/** Name for the configured small model. */
+const SMALL_MODEL = 'small';
+/** Maximum characters of a sub-agent's answer in the result for its caller. */
+const MAX_ANSWER_CHARS = 24_000;
+/** Maximum number of messages of a sub-agent's last run that are read for its answer. */
+const MAX_MESSAGES = 400;
+
+/** Added to the instructions of a sub-agent. */
+const INSTRUCTIONS =
+  'You are a sub-agent: another agent gave you the task below, and receives only your last message. Nobody answers questions. Do the task, then reply with the result alone: facts, sources and what is left to do.';
+
+export interface SubAgentsDeps {
+  vault: Vault;
+  hub: EventBus;
+  clock: Clock;
+  agents: Agents;
+  runs: Runs;
+  runDeps: RunsDeps;
+  tools: ToolRegistry;
+  models: Models;
+  labels: ContentLabels;
+  findSmallModel: FindSmallModel;
+  fault(error: unknown): RpcError;
+}
+
+/** A task for a sub-agent. */
+export interface SubAgentTask {
+  task: string;
+  title?: string | undefined;
+  agent?: string | undefined;
+  model?: string | undefined;
+  /** Names and patterns of the tools that it may use. */
+  tools?: readonly string[] | undefined;
+  budget?: SubAgentBudget | undefined;
+  /** Id of an earlier sub-agent of the chat that continues with the task. */
+  continues?: string | undefined;
+}
+
+/** Result of a sub-agent for the model that called it. */
+interface SubAgentResult {
+  /** Undefined if it is not stored. */
+  id?: string;
+  status: 'done' | 'stopped' | 'failed';
+  answer: string;
+  error?: string;
+  tokens: number;
+  cost?: number;
+}
+
+/** What a run of a sub-agent has to keep to: the rights of its caller, and its own limits. */
+interface RunLimits extends Pick<RunRequest, 'jobId' | 'outsideGrant' | 'actsFor' | 'scopes' | 'tools' | 'model' | 'parameters'> {
+  subAgent: RunTreeNode;
+}
+
+/** A task that may be started. */
+interface StartedTask {
+  task: SubAgentTask;
+  agent: Agent;
+  limits: RunLimits;
+  /** Resolves when the sub-agent may begin; the result ends its turn. */
+  takeTurn(): Promise<() => void>;
+}
+
+/** Context of a call by a run of a session. */
+type SessionContext = ToolContext & { sessionKey: string; runId: string };
+
+/** A sub-agent that waits or works. */
+interface LiveSubAgent {
+  key: string;
+  session: SessionRecord;
+  node: RunTreeNode;
+  work: SubAgentWork;
+  activity: string | undefined;
+}
+
+/** Runs sub-agents: sessions of their own, which work for a run of another session and end with it (docs/decisions/0135-sub-agents.md). */
+export class SubAgents {
+  readonly #deps: SubAgentsDeps;
+  readonly #httpAgents: HttpAgents;
+  /** By session key. */
+  readonly #live = new Map<string, LiveSubAgent>();
+  readonly #stopListening: () => void;
+
+  constructor(deps: SubAgentsDeps) {
+    this.#deps = deps;
+    this.#httpAgents = new HttpAgents({ ...deps.runDeps, agents: deps.agents, runs: deps.runs, labels: deps.labels });
+    this.#stopListening = deps.hub.add({
+      all: false,
+      follows: (key) => this.#live.has(key),
+      push: (event) => this.#followActivity(event),
+    });
+  }
+
+  stop(): void {
+    this.#stopListening();
+  }
+
+  /** Runs a task to its end. Throws `RpcError` if it cannot be started, and the signal's reason if the caller is stopped. */
+  async run(task: SubAgentTask, context: ToolContext): Promise<SubAgentResult> {
+    const { agents, tools } = this.#deps;
+    const { delegation } = context;
+    if (!delegation) throw new RpcError('INVALID_PARAMS', 'Only a reply can start sub-agents.');
+    const caller = agents.get(context.agentId);
+    const agentId = task.agent ?? caller.id;
+    requireCallable(caller, agentId);
+    const agent = agents.get(agentId);
+    const model = await this.#chooseModel(task, agent, caller, delegation);
+    const limits = getLimits(caller);
+    const offered = await tools.listOffered(caller, context.actsFor ?? context.principal, context.only, context.scopes);
+    const { tools: patterns } = task;
+    const names = offered.map(({ name }) => name).filter((name) => !patterns || patterns.some((pattern) => matchesWildcard(pattern, name)));
+    if (patterns && patterns.length > 0 && names.length === 0)
+      throw new RpcError('INVALID_PARAMS', `No tool that you may use matches \`tools\`: ${patterns.join(', ')}.`);
+    requireRoom(delegation.node, limits);
+    const chat = delegation.node.label?.chat ?? (context.sessionKey === null ? undefined : `${context.sessionKey}.jsonl`);
+    const label = chat === undefined ? undefined : { title: toFirstTitle(task.title ?? task.task), chat };
+    const node = new RunTreeNode({ parent: delegation.node, subAgent: { label, budget: task.budget } });
+    const runLimits: RunLimits = {
+      subAgent: node,
+      jobId: delegation.jobId,
+      outsideGrant: delegation.outsideGrant,
+      actsFor: context.actsFor ?? context.principal,
+      scopes: context.scopes,
+      // The deepest ones are not offered the tool.
+      tools: node.depth < limits.maxDepth ? names : names.filter((name) => name !== AGENT_RUN),
+      model,
+      parameters: { instructions: INSTRUCTIONS },
+    };
+    const start: StartedTask = {
+      ...{ task, agent, limits: runLimits },
+      takeTurn: () => delegation.node.takeTurn(limits.maxParallel, context.signal),
+    };
+    const { sessionKey, runId } = context;
+    return sessionKey === null || runId === null
+      ? this.#runStateless(start, context)
+      : this.#runInSession(start, { ...context, sessionKey, runId });
+  }
+
+  /** The sub-agents of a session, including nested ones, in the order of their start. Throws `NOT_FOUND`. */
+  async list(path: string): Promise<SubAgentEntry[]> {
+    const { vault, runs } = this.#deps;
+    const key = parseSessionPath(path);
+    if (!(await vault.sessions.get(key))) throw new RpcError('NOT_FOUND', `No session with path "${path}".`);
+    const sessions = await listSubAgentSessions(vault, [key]);
+    return sessions.map((session) => {
+      const live = this.#live.get(session.key);
+      if (live) return this.#toEntry(live);
+      const isOver = session.subAgent.endedAt !== undefined || runs.isRunning(session.key);
+      return toEntry(session, isOver ? session.subAgent : { ...session.subAgent, status: 'interrupted' });
+    });
+  }
+
+  async #chooseModel({ model }: SubAgentTask, agent: Agent, caller: Agent, delegation: Delegation): Promise<string | undefined> {
+    const { models, findSmallModel } = this.#deps;
+    const own = agent.id === caller.id ? delegation.model : agent.model;
+    if (model === undefined) return own;
+    if (model !== SMALL_MODEL) return (await models.resolve(model)).key;
+    return (await findSmallModel(await models.resolve(own)))?.key ?? own;
+  }
+
+  async #runInSession({ task, agent, limits, takeTurn }: StartedTask, context: SessionContext): Promise<SubAgentResult> {
+    const { runs, clock, fault } = this.#deps;
+    const { signal, taint } = context;
+    const live = await this.#open(task, context, agent, limits.subAgent);
+    const { key, session, work } = live;
+    const removeLimit = runs.limitSession(key, (request) => limitRequest(request, limits, context, work));
+    const onabort = (): void => void runs.abortLocal(key);
+    let release = (): void => {};
+    /** Why no run began; otherwise the session has its outcome. */
+    let failure: RpcError | undefined;
+    try {
+      this.#emit(live);
+      release = await takeTurn();
+      Object.assign(work, { status: 'running', startedAt: clock.now() });
+      this.#emit(live);
+      signal.addEventListener('abort', onabort, { once: true });
+      const sent = runs.send({
+        agentId: agent.id,
+        sessionId: session.sessionId,
+        message: task.task,
+        principal: context.principal,
+        quotedOutside: taint?.sources ?? [],
+        quotedUrls: taint?.findQuotedUrls(task.task) ?? [],
+      });
+      await sent.catch((error: unknown) => (failure = fault(error)));
+      // A steering message continues in a run of its own.
+      await runs.whenSettled(key);
+      signal.throwIfAborted();
+      return await this.#readResult(live, failure, context);
+    } finally {
+      signal.removeEventListener('abort', onabort);
+      if (signal.aborted) work.status = 'stopped';
+      removeLimit();
+      release();
+      await this.#close(live).catch(fault);
+    }
+  }
+
+  /** Creates the session of a sub-agent, or opens that of an earlier one. */
+  async #open(
+    { task, title, continues }: SubAgentTask,
+    { sessionKey, runId, toolCallId = '' }: SessionContext,
+    agent: Agent,
+    node: RunTreeNode,
+  ): Promise<LiveSubAgent> {
+    const { vault, clock } = this.#deps;
+    const now = clock.now();
+    const work: SubAgentWork = {
+      parentPath: `${sessionKey}.jsonl`,
+      runId,
+      toolCallId,
+      number: node.number,
+      status: 'queued',
+      startedAt: now,
+      totalTokens: 0,
+    };
+    const sessionId = continues ?? crypto.randomUUID();
+    const key = toSessionKey(agent.id, sessionId);
+    let session: SessionRecord | undefined;
+    if (continues === undefined) {
+      session = { ...createSession(agent.id, sessionId, title ?? task, now), recall: false, subAgent: { ...work } };
+      await vault.sessions.add(session, []);
+    } else {
+      if (this.#live.has(key)) throw new RpcError('ALREADY_EXISTS', `The sub-agent "${continues}" is still working.`);
+      session = await vault.sessions.update(key, ({ subAgent }) =>
+        subAgent?.parentPath === work.parentPath ? { subAgent: { ...work } } : {},
+      );
+      if (session?.subAgent?.runId !== runId) throw new RpcError('NOT_FOUND', `This chat has no sub-agent "${continues}" of that agent.`);
+    }
+    const live: LiveSubAgent = { key, session, node, work, activity: undefined };
+    this.#live.set(key, live);
+    return live;
+  }
+
+  /** The outcome of the session's last run. The caller's run gets the sources that the sub-agent has read. */
+  async #readResult(
+    { key, session, node, work }: LiveSubAgent,
+    failure: RpcError | undefined,
+    { taint, cite }: ToolContext,
+  ): Promise<SubAgentResult> {
+    const { messages } = await this.#deps.vault.messages.branch(key, { limit: MAX_MESSAGES, most: 0 });
+    const last = messages.findLastIndex(({ role }) => role === 'user');
+    const replies = messages.slice(last + 1);
+    taint?.add(messages.flatMap(({ outside }) => outside ?? []));
+    taint?.addText(replies.flatMap(({ quotedUrls }) => quotedUrls ?? []).join('\n'));
+    const reply = replies.at(-1);
+    const isEnded = reply?.role === 'assistant';
+    const isStopped = isEnded ? reply.aborted === true : failure === undefined || failure.code === 'ABORTED';
+    const error = isEnded ? (reply.error?.message ?? (reply.interrupted ? 'The sub-agent was interrupted.' : undefined)) : failure?.message;
+    work.status = isStopped ? 'stopped' : error === undefined ? 'done' : 'failed';
+    const texts = replies.flatMap(({ role, content }) => (role === 'assistant' ? [toPlainText(content)] : [])).filter(Boolean);
+    // Without an answer, the texts of earlier steps are what there is.
+    const answer = work.status === 'done' ? toCitedText(reply, cite) : texts.join('\n\n');
+    return {
+      id: session.sessionId,
+      status: work.status,
+      answer: truncateMiddle(answer, MAX_ANSWER_CHARS),
+      ...(isStopped ? { error: 'Stopped by the person.' } : error === undefined ? {} : { error }),
+      ...toUsageFields(node),
+    };
+  }
+
+  /** Stores how the work ended. */
+  async #close(live: LiveSubAgent): Promise<void> {
+    const { vault, clock } = this.#deps;
+    const { key, node, work } = live;
+    const { tokens: totalTokens, ...cost } = toUsageFields(node);
+    Object.assign(work, { endedAt: clock.now(), totalTokens, ...cost });
+    if (work.status === 'queued' || work.status === 'running') work.status = 'stopped';
+    live.activity = undefined;
+    await vault.sessions.update(key, { subAgent: { ...work } }).catch(this.#deps.fault);
+    this.#emit(live);
+    this.#live.delete(key);
+  }
+
+  /** Runs a task for a stateless request of `/v1`: it is not stored either. */
+  async #runStateless({ task: { task, continues }, agent, limits, takeTurn }: StartedTask, context: ToolContext): Promise<SubAgentResult> {
+    if (continues !== undefined) throw new RpcError('NOT_FOUND', `There is no sub-agent "${continues}": this conversation is not stored.`);
+    const { principal, signal, taint } = context;
+    const release = await takeTurn();
+    let answer = '';
+    let error: string | undefined;
+    try {
+      const events = this.#httpAgents.run({
+        ...{ agentId: agent.id, principal, signal, generationOptions: {} },
+        messages: [{ role: 'user', content: task, outside: [...(taint?.sources ?? [])] }],
+        subAgent: {
+          ...{ ...limits, node: limits.subAgent, instructions: INSTRUCTIONS },
+          quotedUrls: taint?.findQuotedUrls(task) ?? [],
+          onTaint(read) {
+            taint?.add(read.sources);
+            taint?.addText(read.findQuotedUrls(answer).join('\n'));
+          },
+        },
+      });
+      for await (const event of events) if (event.type === 'text') answer += event.text;
+    } catch (failure) {
+      signal.throwIfAborted();
+      error = this.#deps.fault(failure).message;
+    } finally {
+      release();
+    }
+    return {
+      status: error === undefined ? 'done' : 'failed',
+      answer: truncateMiddle(answer, MAX_ANSWER_CHARS),
+      ...(error === undefined ? {} : { error }),
+      ...toUsageFields(limits.subAgent),
+    };
+  }
+
+  #followActivity({ event, payload }: AnyEvent): void {
+    if (event !== 'chat.tool_call') return;
+    const live = this.#live.get(toSessionKey(payload.agentId, payload.sessionId));
+    if (!live) return;
+    live.activity = payload.tool;
+    this.#emit(live);
+  }
+
+  /** Tells the sessions of all runs above a sub-agent how far it is. */
+  #emit(live: LiveSubAgent): void {
+    const { hub } = this.#deps;
+    const subAgent = this.#toEntry(live);
+    for (let at: LiveSubAgent | undefined = live; at;) {
+      const parentKey = parseSessionPath(at.work.parentPath);
+      const [agentId = '', sessionId = ''] = parentKey.split('/');
+      hub.emit({ event: 'chat.sub_agent', payload: { agentId, sessionId, runId: at.work.runId, subAgent } }, parentKey);
+      at = this.#live.get(parentKey);
+    }
+  }
+
+  #toEntry({ session, node, work, activity }: LiveSubAgent): SubAgentEntry {
+    const { tokens: totalTokens, ...cost } = toUsageFields(node);
+    return toEntry(session, { ...work, totalTokens, ...cost }, activity);
+  }
+}
+
+/** The text of an answer; its claims have the numbers that their sources get in the caller's reply. */
+function toCitedText(reply: MessageRecord | undefined, cite: ToolContext['cite']): string {
+  if (!reply) return '';
+  const { citations, sources } = reply;
+  const text = toPlainText(reply.content);
+  return cite ? renumberCitations({ text, citations, sources }, cite) : text;
+}
+
+const toEntry = ({ agentId, sessionId, title }: SessionRecord, work: SubAgentWork, activity?: string): SubAgentEntry => ({
+  ...work,
+  ...{ agentId, sessionId, title },
+  ...(activity === undefined ? {} : { activity }),
+});
+
+function toUsageFields({ usage }: RunTreeNode): { tokens: number; cost?: number } {
+  return { tokens: usage?.totalTokens ?? 0, ...(usage?.cost === undefined ? {} : { cost: usage.cost }) };
+}
+
+/** A run of a working sub-agent has its caller's rights at most. Only its owner may steer it. */
+function limitRequest(request: RunRequest, limits: RunLimits, { principal }: ToolContext, { status }: SubAgentWork): RunRequest {
+  if (status === 'queued')
+    throw new RpcError('RATE_LIMITED', 'The sub-agent waits for its turn. Write to it when it works.', { retryable: true });
+  const hasSameScopes = request.scopes === undefined || request.scopes === limits.scopes;
+  if (!(isPerson(request.principal) ? hasSameScopes : request.principal === principal))
+    throw new RpcError('AUTH_REQUIRED', 'Only a person can write to a sub-agent that is working.');
+  return { ...request, ...limits };
+}
