@@ -5,7 +5,9 @@ import { parseArgs } from 'node:util';
 import buildOnce from '../e2e/build-once.ts';
 import { benchCanvas } from './canvas-bench.ts';
 import { benchChat } from './chat-bench.ts';
+import { benchCitations } from './citations-bench.ts';
 import { benchCluster } from './cluster-bench.ts';
+import { benchCollections } from './collections-bench.ts';
 import { benchDeltas } from './deltas-bench.ts';
 import { benchDocumentRecall } from './document-recall-bench.ts';
 import { benchDocuments } from './documents-bench.ts';
@@ -50,6 +52,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   documents: benchDocuments,
   'document-recall': benchDocumentRecall,
   search: benchSearch,
+  collections: benchCollections,
   memory: benchMemorySearch,
   recall: benchRecall,
   tokens: benchTokens,
@@ -58,10 +61,11 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   idle: benchIdle,
   injection: benchInjection,
   'sub-agents': benchSubAgents,
+  citations: benchCitations,
 };
 
 /** Sections that prove a promise on every machine: a missed limit fails the command. They need no built app. */
-const PROOFS = new Set(['document-recall', 'injection', 'prompts', 'sub-agents', 'tools']);
+const PROOFS = new Set(['citations', 'document-recall', 'injection', 'prompts', 'sub-agents', 'tools']);
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } });
 const names = values.only?.split(',') ?? Object.keys(SECTIONS);

@@ -17,31 +17,56 @@ export const JOURNEYS = [
   'tests/e2e/faults.test.ts',
 ];
 
-/** Unit tests that run only in `test:all`: conformance suites, mutated and random inputs, and tests that take 20 s or more. */
+/**
+ * Unit tests that run only in `test:all`: conformance suites, mutated and random inputs, and tests that wait for other processes or for
+ * limits and take 10 s or more.
+ */
 export const LONG_UNIT_TESTS = [
   'bridge/backup/hostile.test.ts',
+  'bridge/capabilities/exec/everyday.test.ts',
   'bridge/capabilities/gguf/damaged.test.ts',
   'bridge/capabilities/gguf/gguf-models.test.ts',
+  'bridge/capabilities/mcp/mcp-handlers.test.ts',
   'bridge/cli/arguments.test.ts',
   'bridge/cli/backup-actions.test.ts',
+  'bridge/cli/import-actions.test.ts',
+  'bridge/cli/models-actions.test.ts',
+  'bridge/cli/secrets-actions.test.ts',
+  'bridge/cli/status-actions.test.ts',
+  'bridge/cli/sync-actions.test.ts',
+  'bridge/cli/token-actions.test.ts',
+  'bridge/cli/vault-key-location.test.ts',
   'bridge/cluster/join-cluster.test.ts',
+  'bridge/extras/extra.test.ts',
   'bridge/sync/cluster-session.test.ts',
+  'bridge/sync/cluster.test.ts',
+  'bridge/sync/doubt.test.ts',
+  'bridge/sync/examine.test.ts',
+  'bridge/sync/faults.test.ts',
   'bridge/sync/full-and-slow.test.ts',
   'bridge/sync/partitions.test.ts',
   'bridge/sync/permissions.test.ts',
   'bridge/sync/random.test.ts',
+  'bridge/sync/shared-journal.test.ts',
   'bridge/sync/three-nodes.test.ts',
+  'bridge/sync/ways-in.test.ts',
+  'shared/link/mux-fuzz.test.ts',
   'tests/core/codex.test.ts',
+  'tests/core/restore-mutated.test.ts',
   'web/gateway/agent/files-mirror/files-mirror-disks.test.ts',
   'web/gateway/agent/files-mirror/files-mirror-random.test.ts',
-  'web/gateway/providers/local-models/gguf.test.ts',
+  'web/gateway/agent/mcp/mcp-calls.test.ts',
   'web/gateway/agent/mcp/mcp-conformance.test.ts',
   'web/gateway/agent/mcp/mcp-hostile.test.ts',
+  'web/gateway/agent/mcp/mcp-requests.test.ts',
   'web/gateway/agent/mcp/mcp-scripts.test.ts',
-  'tests/core/restore-mutated.test.ts',
+  'web/gateway/agent/mcp/mcp-sdk-1.test.ts',
+  'web/gateway/automation/channels/x/x.test.ts',
   'web/gateway/nats/doubt.test.ts',
   'web/gateway/nats/random.test.ts',
   'web/gateway/nats/sharing-faults.test.ts',
+  'web/gateway/providers/local-models/gguf.test.ts',
+  'web/gateway/server/connection-limits.test.ts',
 ];
 
 /** The slowest test files, slowest first. They start before all others, so that no file runs alone at the end. */
@@ -78,7 +103,7 @@ export const FEATURES: readonly [files: RegExp, tests: readonly string[]][] = [
   [/channels?\//, ['channels', 'channels-page']],
   [/^web\/(features\/chat|app\/markdown)\/|^web\/routes\/\(app\)\/\(chat\)/, ['app', 'chats', 'queue', 'rendering']],
   [/^bridge\/(cli|command-line)/, ['cli', 'completion', 'terminal']],
-  [/^web\/gateway\/server\/http\/|^shared\/http\/|^bridge\/server\/|good-answer|held-answer|whole-answer/, ['clients', 'responses']],
+  [/^web\/gateway\/server\/http\/|^shared\/http\/|^bridge\/(server|passthrough)\//, ['clients', 'responses']],
   [/^bridge\/(sync|cluster)\/|^web\/gateway\/nats\//, ['cluster-browser']],
   [/console\//, ['console-page']],
   [/^web\/gateway\/demo\/|demo/, ['demo']],

@@ -11,6 +11,7 @@ import Globe from '@lucide/svelte/icons/globe';
 import GraduationCap from '@lucide/svelte/icons/graduation-cap';
 import Keyboard from '@lucide/svelte/icons/keyboard';
 import Library from '@lucide/svelte/icons/library';
+import LibraryBig from '@lucide/svelte/icons/library-big';
 import ListTodo from '@lucide/svelte/icons/list-todo';
 import MessagesSquare from '@lucide/svelte/icons/messages-square';
 import MonitorSmartphone from '@lucide/svelte/icons/monitor-smartphone';
@@ -54,6 +55,7 @@ export const getDestinations = (): readonly PlaceGroup[] => [
   toGroup(m.shell_knowledge(), Library, [
     { href: '/memory', label: m.shell_page_memory(), icon: Brain },
     { href: '/wiki', label: m.shell_page_wiki(), icon: BookOpen },
+    { href: '/collections', label: m.shell_page_collections(), icon: LibraryBig },
     { href: '/dreaming', label: m.shell_page_dreaming(), icon: Moon },
   ]),
   toGroup(m.shell_automations(), CalendarClock, [

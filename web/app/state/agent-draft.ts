@@ -32,6 +32,8 @@ export interface AgentDraft {
   toolGroups: string[] | null;
   memory: boolean;
   subAgents: SubAgentDraft;
+  /** IDs of the collections that it searches. */
+  collections: string[];
   workspace: string;
 }
 
@@ -48,6 +50,7 @@ export const NEW_AGENT: AgentDraft = {
   toolGroups: null,
   memory: true,
   subAgents: toSubAgentDraft(undefined),
+  collections: [],
   workspace: '',
 };
 
@@ -68,7 +71,7 @@ function toAgentParameters(draft: ParameterDraft): { [Name in AgentParameterName
 
 /** Converts an agent to form values. `defaultInstructions` are shown if the agent has none of its own. */
 export function toAgentDraft(config: AgentConfig, defaultInstructions = ''): AgentDraft {
-  const { name, avatar, model, fallbacks, systemPrompt, tools, toolGroups, memory, subAgents, workspace } = config;
+  const { name, avatar, model, fallbacks, systemPrompt, tools, toolGroups, memory, subAgents, collections, workspace } = config;
   const { allow, deny } = tools ?? {};
   return {
     name: name ?? '',
@@ -83,6 +86,7 @@ export function toAgentDraft(config: AgentConfig, defaultInstructions = ''): Age
     toolGroups: toolGroups ? [...toolGroups] : null,
     memory: memory ?? true,
     subAgents: toSubAgentDraft(subAgents),
+    collections: [...(collections ?? [])],
     workspace: workspace ?? '',
   };
 }
@@ -129,6 +133,7 @@ export function toAgentConfig(draft: AgentDraft, defaultInstructions = ''): Agen
     toolGroups: draft.toolGroups ?? undefined,
     memory: draft.memory ? undefined : false,
     subAgents: toSubAgentSettings(draft.subAgents),
+    collections: draft.collections.length > 0 ? draft.collections : undefined,
     workspace: draft.workspace.trim() || undefined,
   };
 }

@@ -70,21 +70,30 @@ interface PendingDrawingChanges {
   at: number;
 }
 
+/** A folder of this computer that was added to a collection. */
+interface StoredFolder {
+  /** `<collection id>/<name>`. */
+  id: string;
+  collectionId: string;
+  handle: FileSystemDirectoryHandle;
+}
+
 interface PageSchema extends DBSchema {
   outbox: { key: string; value: OutboxRecord };
   draftFiles: { key: string; value: PickedFile[] };
   wikiDrafts: { key: string; value: StoredPageDraft };
   drawingChanges: { key: string; value: PendingDrawingChanges; indexes: { drawingId: string } };
+  collectionFolders: { key: string; value: StoredFolder; indexes: { collectionId: string } };
 }
 
 let openedDb: Promise<IDBPDatabase<PageSchema>> | undefined;
 
 /**
- * Opens the database of the app's pages, apart from the gateway's data: outgoing messages, files of drafts, wiki drafts, and changes to
- * drawings.
+ * Opens the database of the app's pages, apart from the gateway's data: outgoing messages, files of drafts, wiki drafts, changes to
+ * drawings, and folders of collections.
  */
 export function pageDb(): Promise<IDBPDatabase<PageSchema>> {
-  openedDb ??= openDB<PageSchema>(toScopedName('perch-page'), 3, {
+  openedDb ??= openDB<PageSchema>(toScopedName('perch-page'), 4, {
     upgrade(db, from) {
       if (from < 1) {
         db.createObjectStore('outbox', { keyPath: 'id' });
@@ -92,6 +101,7 @@ export function pageDb(): Promise<IDBPDatabase<PageSchema>> {
       }
       if (from < 2) db.createObjectStore('wikiDrafts', { keyPath: 'id' });
       if (from < 3) db.createObjectStore('drawingChanges', { keyPath: 'id' }).createIndex('drawingId', 'drawingId');
+      if (from < 4) db.createObjectStore('collectionFolders', { keyPath: 'id' }).createIndex('collectionId', 'collectionId');
     },
     blocking: (_current, _blocked, event) => (event.target as IDBDatabase).close(),
     terminated: () => (openedDb = undefined),

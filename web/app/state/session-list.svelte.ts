@@ -186,6 +186,11 @@ class SessionList {
     this.#patch(path, (await gateway.call('sessions.setParameters', { path, parameters, create })).session);
   }
 
+  /** Attaches collections to a chat, and detaches all others. `create`: the chat may not exist yet. */
+  async setCollections(path: string, collectionIds: readonly string[], create = false): Promise<void> {
+    this.#patch(path, (await gateway.call('sessions.setCollections', { path, collectionIds: [...collectionIds], create })).session);
+  }
+
   /** Moves a chat to the trash. Resolves with its id there, if it can be restored. */
   async remove(entry: SessionEntry): Promise<string | undefined> {
     let trashId: string | undefined;

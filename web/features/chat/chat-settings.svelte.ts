@@ -2,12 +2,13 @@ import type { ModelParameters, ThinkingLevel } from '#shared/rpc/model-parameter
 import type { SessionEntry } from '#shared/rpc/record-schemas.ts';
 import { sessions } from '#app/state/session-list.svelte.ts';
 
-/** How a chat is answered: with memories or not, and with which parameters. What is chosen for a new chat is kept until there is one. */
+/** How a chat is answered: with memories or not, from which collections, and with which parameters. What is chosen for a new chat is kept until there is one. */
 export class ChatSettings {
   readonly #agentId: () => string;
   readonly #sessionId: () => string | null;
   #isMemoryWanted = $state(true);
   #wantedParameters = $state.raw<ModelParameters | null>(null);
+  #wantedCollections = $state.raw<readonly string[]>([]);
 
   /** `sessionId`: null for a new chat. */
   constructor(agentId: () => string, sessionId: () => string | null) {
@@ -24,6 +25,11 @@ export class ChatSettings {
     return this.#sessionId() === null ? this.#wantedParameters : (this.#entry?.parameters ?? null);
   }
 
+  /** IDs of the attached collections, besides those of the agent. */
+  get collections(): readonly string[] {
+    return this.#sessionId() === null ? this.#wantedCollections : (this.#entry?.collections ?? []);
+  }
+
   /** Rejects if the gateway refuses, like the other methods. */
   async setMemory(isOn: boolean): Promise<void> {
     const sessionId = this.#sessionId();
@@ -35,6 +41,12 @@ export class ChatSettings {
     const sessionId = this.#sessionId();
     if (sessionId === null) this.#wantedParameters = parameters;
     else await sessions.setParameters(this.#toPath(sessionId), parameters);
+  }
+
+  async setCollections(ids: readonly string[]): Promise<void> {
+    const sessionId = this.#sessionId();
+    if (sessionId === null) this.#wantedCollections = ids;
+    else await sessions.setCollections(this.#toPath(sessionId), ids);
   }
 
   /** An empty level is inherited. */
@@ -49,8 +61,10 @@ export class ChatSettings {
     const path = this.#toPath(sessionId);
     if (!this.#isMemoryWanted) await sessions.setRecall(path, false, true);
     if (this.#wantedParameters) await sessions.setParameters(path, this.#wantedParameters, true);
+    if (this.#wantedCollections.length > 0) await sessions.setCollections(path, this.#wantedCollections, true);
     this.#isMemoryWanted = true;
     this.#wantedParameters = null;
+    this.#wantedCollections = [];
   }
 
   get #entry(): SessionEntry | undefined {

@@ -4,3 +4,7 @@ export async function readDroppedFiles({ items, files }: DataTransfer): Promise<
   const entries = [...items].map((item) => item.webkitGetAsEntry());
   return entries.some((entry) => entry?.isDirectory) ? (await import('./collect-files.ts')).collectFiles(entries, plain) : plain;
 }
+
+/** The files of a drop, including those within folders. */
+export const readDroppedItems = async (entries: readonly FileSystemEntry[]): Promise<File[]> =>
+  (await import('./collect-files.ts')).collectFiles(entries, []);

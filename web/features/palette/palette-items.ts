@@ -6,6 +6,7 @@ import ClipboardCopy from '@lucide/svelte/icons/clipboard-copy';
 import Contrast from '@lucide/svelte/icons/contrast';
 import Download from '@lucide/svelte/icons/download';
 import FileCode from '@lucide/svelte/icons/file-code';
+import FolderPlus from '@lucide/svelte/icons/folder-plus';
 import Footprints from '@lucide/svelte/icons/footprints';
 import HardDrive from '@lucide/svelte/icons/hard-drive';
 import HatGlasses from '@lucide/svelte/icons/hat-glasses';
@@ -83,6 +84,7 @@ export function getActions(chat: SessionEntry | null): PaletteItem[] {
       : []),
     ...shortcut('copyReply', m.shell_shortcut_copy_reply(), ClipboardCopy),
     ...shortcut('copyCode', m.shell_shortcut_copy_code(), FileCode),
+    to('collection', m.palette_new_collection(), FolderPlus, '/collections?new'),
     to('plan', m.palette_plan(), ListTodo, '/plans'),
     to('drawing', m.palette_drawing(), ImagePlus, '/annotate'),
     to('provider', m.palette_add_provider(), Plus, '/models#providers'),

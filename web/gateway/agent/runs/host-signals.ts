@@ -23,6 +23,7 @@ const runEvent = z.discriminatedUnion('event', [
   toEventSchema('chat.tool_call'),
   toEventSchema('chat.tool_result'),
   toEventSchema('chat.sub_agent'),
+  toEventSchema('chat.sources'),
   toEventSchema('chat.done'),
   toEventSchema('chat.error'),
   toEventSchema('sessions.changed'),

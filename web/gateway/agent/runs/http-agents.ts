@@ -17,6 +17,8 @@ import type { ContentLabels } from '../trust/content-labels.ts';
 import { TaintedReplies } from '../trust/tainted-replies.ts';
 import { getQuotedText } from '../trust/verbatim-urls.ts';
 import { toGenerationOptions, toInstructions } from './run-parameters.ts';
+import { RunSources } from './run-sources.ts';
+import { VisibleText } from './visible-text.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { Runs } from './runs.ts';
 import type { RoutedCall } from '../../storage/records/routed-call.ts';
@@ -108,12 +110,8 @@ export class HttpAgents {
       else taint.addText(subAgent ? subAgent.quotedUrls.join('\n') : text);
     }
     taint.add((await Promise.all(replies.map((text) => this.#replies.getSources(text)))).flat());
-    const notes = await this.#deps.lifecycleHooks.getNotes(
-      agent,
-      null,
-      [...offered.tools, ...offered.deferred],
-      toPlainText(getTextParts(request.messages.findLast(({ role }) => role === 'user')?.content ?? '')),
-    );
+    const question = toPlainText(getTextParts(request.messages.findLast(({ role }) => role === 'user')?.content ?? ''));
+    const notes = await this.#deps.lifecycleHooks.getNotes(agent, null, [...offered.tools, ...offered.deferred], question);
     const instructions = [
       agent.systemPrompt ?? toDefaultInstructions(offered.tools),
       toInstructions(agent.parameters, request.generationOptions),
@@ -123,6 +121,10 @@ export class HttpAgents {
     const context = buildRunContext({ time: formatTimeContext(clock.now(), timeZone()), notes });
     taint.add(context.outside ?? []);
     let model = chosen.key;
+    const sources = new RunSources();
+    const visible = new VisibleText(sources);
+    /** Text of the current step, with markers. */
+    let stepText = '';
     /** Text of each step. */
     const texts = [''];
     const caller = new CallerTools(request.tools ?? []);
@@ -160,6 +162,7 @@ export class HttpAgents {
             taint,
           },
           delegation: { node, model, jobId: undefined, outsideGrant },
+          cite: (read) => sources.cite(read, call.id),
         });
         taint.addText(getQuotedText(call, JSON.stringify(result) ?? ''));
         return result;
@@ -169,14 +172,23 @@ export class HttpAgents {
     const remember = lazy(() => this.#replies.add([texts.join(''), ...texts], taint.sources));
     try {
       for await (const event of events) {
-        if (event.type === 'text' || event.type === 'refusal') texts.push(`${texts.pop() ?? ''}${event.text}`);
-        if (event.type === 'text' || event.type === 'refusal' || event.type === 'reasoning') yield event;
+        if (event.type === 'text') stepText += event.text;
+        const text = event.type === 'text' ? await visible.push(event.text) : event.type === 'step' ? visible.end() : '';
+        texts.push(`${texts.pop() ?? ''}${event.type === 'refusal' ? event.text : text}`);
+        if (text !== '') yield { type: 'text', text };
+        if (event.type === 'refusal' || event.type === 'reasoning') yield event;
         else if (event.type === 'model') model = event.key;
         else if (event.type === 'step') {
+          if (event.calls.length > 0) {
+            visible.nextStep();
+            stepText = '';
+          }
           caller.beginStep(event.calls);
           texts.push('');
         } else if (event.type === 'end') {
           await remember();
+          const { citations, sources: cited } = await sources.settle(stepText, question);
+          if (citations && cited) yield { type: 'citations', start: visible.stepStart, citations, sources: cited };
           const { reasoningTokens } = event;
           const { usage = event.usage } = node;
           yield { type: 'usage', usage, ...(reasoningTokens === undefined ? {} : { reasoningTokens }) };
@@ -248,6 +260,7 @@ export class HttpAgents {
         queue.push(piece);
         wake();
       },
+      onCitations: ({ start, citations = [], sources = [] }) => queue.push({ type: 'citations', start, citations, sources }),
       onend: (end) => (ended = end),
       onrun(id) {
         runId = id;

@@ -4,6 +4,7 @@ import type { RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
 import { readModelParameters } from '#shared/rpc/model-parameters.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
 import type { Agent } from '../agents.ts';
+import { withCollections } from '../collections/attached-collections.ts';
 import { isChannel } from '../../system/person.ts';
 import { toPromptHistory, type PromptHistory, addSummary } from '../compaction/prompt-history.ts';
 import { estimateUsage } from '../../providers/estimate-usage.ts';
@@ -123,8 +124,10 @@ export class Run {
       if ('completed' in found) return found;
       position = await this.#start(found, now);
       const usage = this.#addUsageBelow(await this.#answer(position));
-      const { messages, replyId: messageId } = this.#buildMessages(position, { content: this.#output.transcript.stepText, usage });
+      const settled = await this.#output.settle(this.#output.transcript.stepText, position.user);
+      const { messages, replyId: messageId } = this.#buildMessages(position, { ...settled, usage });
       await this.#store('done', messages);
+      if (settled.citations) this.#request.onCitations?.({ ...settled, start: this.#output.visibleStepStart });
       // Only after success: after a failed run, the next one receives the same notices.
       await this.#markDelivered().catch((error: unknown) => this.#deps.fault(error));
       await lifecycleHooks.onRunEnded({ id: this.id, sessionKey: this.#key });
@@ -223,10 +226,12 @@ export class Run {
     );
     this.#taint.addText(parameters.instructions ?? '');
     this.#addContextToTaint(earlierMessages.messages, user, waiting);
-    const offered = await getOfferedTools(principal, tools, this.#agent, this.#chosen, only, actsFor, scopes);
+    this.#output.sources.addEarlier(earlierMessages.messages);
+    const agent = withCollections(this.#agent, position.session.collections);
+    const offered = await getOfferedTools(principal, tools, agent, this.#chosen, only, actsFor, scopes);
     const usable = [...offered.tools, ...offered.deferred];
     const [notes, recalled] = await Promise.all([
-      lifecycleHooks.getNotes(this.#agent, this.#key, usable, toPlainText(user.content)),
+      lifecycleHooks.getNotes(agent, this.#key, usable, toPlainText(user.content)),
       this.#recall(position, earlierMessages.messages),
     ]);
     const send = (file: SentFile): void => this.#output.files.add(file);
@@ -288,11 +293,13 @@ export class Run {
             actsFor,
             scopes,
             only,
+            collections: agent.config.collections,
             signal,
             send,
             show,
             taint: this.#taint,
             delegation: { node: this.#node, model: output.model, jobId, outsideGrant },
+            cite: (sources) => this.#output.sources.cite(sources, call.id),
           }),
       })) {
         await output.apply(event, position.user, toResultContent);
@@ -374,8 +381,10 @@ export class Run {
       interrupted: { id: toInterruptedReplyId(this.id), interrupted: true },
       failed: { error: toStoredError(error) },
     };
+    const text = this.#output.transcript.stepText;
+    const settled = await this.#output.settle(text, position.user).catch(() => ({ content: text }));
     const { messages, replyId } = this.#buildMessages(position, {
-      content: this.#output.transcript.stepText,
+      ...settled,
       usage: this.#addUsageBelow(estimateUsage([position.user], this.text, this.#output.model)),
       ...marks[status],
     });

@@ -25,13 +25,13 @@ export function defineTool<P extends z.ZodObject>(tool: {
   asksWhen?: string;
   check?(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
   asks?: boolean;
-  isAvailable?(): boolean;
+  isOffered?: Tool['isOffered'];
   /** A constant, or a function of the arguments. */
   impact?: Impact | ((args: z.output<P>, context: ToolContext) => Impact | Promise<Impact>);
   run(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
 }): Tool {
   let schema: ToolSpec['schema'] | undefined;
-  const { effect, check, impact, scopeFor, isAvailable } = tool;
+  const { effect, check, impact, scopeFor } = tool;
   const parse = (args: Record<string, unknown>): z.output<P> => {
     const parsed = tool.params.safeParse(args);
     if (!parsed.success) throw new RpcError('INVALID_PARAMS', `Invalid arguments for ${tool.name}: ${formatIssues(parsed.error)}.`);
@@ -58,7 +58,7 @@ export function defineTool<P extends z.ZodObject>(tool: {
     ...(impact === undefined ? {} : { impact: (args, context) => (typeof impact === 'function' ? impact(parse(args), context) : impact) }),
     ...(tool.asksWhen === undefined ? {} : { asksWhen: tool.asksWhen }),
     ...(tool.asks === undefined ? {} : { asks: tool.asks }),
-    ...(isAvailable ? { isAvailable } : {}),
+    ...(tool.isOffered ? { isOffered: tool.isOffered } : {}),
     run: async (args, context) => tool.run(parse(args), context),
   };
 }

@@ -22,7 +22,7 @@ export const createWebSearchTool = ({ webSearch, canSearch }: WebSearchToolDeps)
     description: 'Searches the web. Read the pages that matter with web_fetch, and cite what you use by its number, such as [2].',
     source: 'core',
     scope: 'web',
-    isAvailable: canSearch,
+    isOffered: canSearch,
     params: searchQuery,
     // Queries go only to the service that the owner chose. A model that searches may open an address in its query, though.
     impact: ({ query }, { taint }) => (removeComposedUrls(query, taint?.findQuotedUrls(query) ?? []) === query ? 'reads' : 'changes'),
