@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { WEB_LIMITS, type webPort } from '#shared/ports/web-port.ts';
+import type { ContractResult, ParsedParams } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { STATUS_CODES } from '../node-http.ts';
 import type { PortHandlers } from './serve-port.ts';
@@ -24,6 +25,7 @@ const CONTENT_KINDS = {
     name: 'PNG, JPEG, GIF, WebP or AVIF picture',
   },
 };
+const MAX_HEADER_CHARS = 1000;
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 
 interface WebDeps {
@@ -39,7 +41,7 @@ export function createWebHandlers({ resolve = resolveHost, ms = WEB_LIMITS.ms }:
   (typeof webPort)['events']
 > {
   return {
-    async 'web.fetch'({ url, allow, wants }, { signal }) {
+    async 'web.fetch'({ url, allow, wants, known }, { signal }) {
       const allowed = new HostAllowlist(allow);
       const timeout = AbortSignal.timeout(ms);
       let at = parseWebUrl(url, allowed);
@@ -49,6 +51,7 @@ export function createWebHandlers({ resolve = resolveHost, ms = WEB_LIMITS.ms }:
             resolve,
             allowed,
             contentKind: CONTENT_KINDS[wants],
+            known,
             signal: AbortSignal.any([signal, timeout]),
           });
           if (!('location' in answer)) return { url: at.href, ...answer };
@@ -65,7 +68,8 @@ export function createWebHandlers({ resolve = resolveHost, ms = WEB_LIMITS.ms }:
   };
 }
 
-type HopResult = { location: string } | { status: number; contentType: string; body: string };
+type FetchCall = (typeof webPort)['calls']['web.fetch'];
+type HopResult = { location: string } | Omit<ContractResult<FetchCall>, 'url'>;
 
 /** Sends one request on a new connection: connections are not reused, since other calls may allow other hosts. */
 async function requestOnce(
@@ -74,8 +78,15 @@ async function requestOnce(
     resolve,
     allowed,
     contentKind,
+    known,
     signal,
-  }: { resolve: ResolveHost; allowed: HostAllowlist; contentKind: (typeof CONTENT_KINDS)['text']; signal: AbortSignal },
+  }: {
+    resolve: ResolveHost;
+    allowed: HostAllowlist;
+    contentKind: (typeof CONTENT_KINDS)['text'];
+    known: ParsedParams<FetchCall>['known'];
+    signal: AbortSignal;
+  },
 ): Promise<HopResult> {
   const agent = new Agent({ connect: { lookup: pinnedLookup(resolve, 'public', () => allowed.has(url)) } });
   try {
@@ -85,6 +96,8 @@ async function requestOnce(
         'user-agent': 'perch',
         accept: contentKind.accept,
         'accept-encoding': ACCEPTED_ENCODINGS,
+        ...(known?.etag === undefined ? {} : { 'if-none-match': known.etag }),
+        ...(known?.lastModified === undefined ? {} : { 'if-modified-since': known.lastModified }),
       },
       signal,
     });
@@ -97,17 +110,30 @@ async function requestOnce(
       body.destroy();
       return { location };
     }
+    const caching = {
+      ...pick('cacheControl', header('cache-control')),
+      ...pick('etag', header('etag')),
+      ...pick('lastModified', header('last-modified')),
+    };
+    if (status === 304 && known) {
+      body.destroy();
+      return { status, contentType: '', body: '', ...caching };
+    }
     if (status >= 400)
       throw new RpcError('INTERNAL_ERROR', `${url.href} returned ${status} ${STATUS_CODES[status] ?? ''}`.trim(), { details: { status } });
     const contentType = header('content-type') || 'text/plain';
     if (!contentKind.isIt(contentType))
       throw new RpcError('INVALID_PARAMS', `${url.href} is ${contentType.slice(0, 100)}, not a ${contentKind.name}`);
     const bytes = await readBody(decodeBody({ body, headers }), url);
-    return { status, contentType, body: bytes.toString('base64') };
+    return { status, contentType, body: bytes.toString('base64'), ...caching };
   } finally {
     await agent.destroy().catch(() => {});
   }
 }
+
+/** A header of a sane length. */
+const pick = <Name extends string>(name: Name, value: string): Partial<Record<Name, string>> =>
+  value === '' || value.length > MAX_HEADER_CHARS ? {} : ({ [name]: value } as Record<Name, string>);
 
 async function readBody(body: Readable, url: URL): Promise<Buffer> {
   const chunks: Buffer[] = [];

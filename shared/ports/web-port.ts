@@ -16,6 +16,8 @@ export const webPort = definePort({
         allow: z.array(z.string().max(300)).max(1000).default([]),
         /** Any other type of content is refused before it is read. */
         wants: z.enum(['text', 'picture']).default('text'),
+        /** Validator of a copy, from `etag` or `lastModified` of an earlier answer: if it still holds, the status is 304. */
+        known: z.object({ etag: z.string().max(1000).optional(), lastModified: z.string().max(100).optional() }).optional(),
       }),
       result: z.object({
         /** Final address after redirects. */
@@ -24,6 +26,10 @@ export const webPort = definePort({
         contentType: z.string(),
         /** Base64. */
         body: z.string(),
+        /** The headers of a cache, if the server sent them. */
+        cacheControl: z.string().optional(),
+        etag: z.string().optional(),
+        lastModified: z.string().optional(),
       }),
       docs: 'Fetches a public web page or image. Private addresses are refused, also after name resolution and redirects.',
       policy: { scope: 'write' },

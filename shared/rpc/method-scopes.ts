@@ -219,6 +219,7 @@ export const METHOD_SCOPES = {
   'usage.get': 'status',
   'usage.hourly': 'status',
   'web.picture': 'web',
+  'web.search': 'web',
   'web.status': 'status',
   'wiki.addClaim': 'memory',
   'wiki.claim': 'memory',

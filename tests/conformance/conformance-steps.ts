@@ -52,6 +52,7 @@ export const STEPS: readonly Step[] = [
   createStep('tools.cancel', { callId: 'none' }),
   createOptionalStep('web.picture', { url: 'http://127.0.0.1:9/cat.png' }, 'INTERNAL_ERROR', 'INVALID_PARAMS'),
   createStep('web.picture', { url: 'ftp://example.com/cat.png' }, 'INVALID_PARAMS'),
+  createOptionalStep('web.search', { query: 'tulips', limit: 3 }, 'INVALID_PARAMS'),
   createStep('agents.list', {}),
   createStep('agents.add', { agent_id: 'other', config: { name: 'Other' } }),
   createStep('agents.add', { agent_id: 'other' }, 'ALREADY_EXISTS'),

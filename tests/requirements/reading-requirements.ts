@@ -21,9 +21,19 @@ export const reading = [
     'office/untrusted': 'What comes from a file or a page is marked as data from outside.',
     'office/lent':
       'Documents are read in a worker that a page lends, one at a time, ended when it takes too long; without a page the gateway reads.',
-    'web/readable': 'A page is given as Markdown, its main part where it names one.',
+    'web/readable': 'A page is given as Markdown: its article with author and date, or its main part, or all of it if asked.',
+    'web/cache': 'A fetched page is kept in memory as its server allows, and asked for again on request; it taints as when it was fetched.',
     'web/fetch':
       '`web_fetch` follows redirects, tells title and final address, and reads pages, PDFs and text of bounded size in bounded time.',
+  }),
+  chosenSection('issue "Collections with citations, the web", the web', {
+    'search.web/services':
+      '`web_search` finds pages by Brave, Tavily, Exa, an own SearXNG, or the search of OpenAI, Anthropic and Google, each in its own protocol.',
+    'search.web/errors': 'A search that fails says why: no key, a wrong key, a used-up quota, a limit and its wait, a broken answer.',
+    'search.web/hosted':
+      'A hosted web search in a request to `/v1/responses` for an agent runs as Perch’s own; otherwise it is named as ignored.',
+    'search.web/tool':
+      'The tool `web_search` is offered once a service is set up; its results are numbered for citations, taint the run and need no approval.',
   }),
   chosenSection('quality, "Security"', {
     'office/bombs': 'Zip bombs, entity bombs and absurdly nested files are refused, in bounded memory.',

@@ -14,6 +14,7 @@ import { trashModule } from './agent/trash/trash-module.ts';
 import { wikisModule } from './agent/knowledge/wiki/wikis-module.ts';
 import { mcpModule } from './agent/mcp/mcp-module.ts';
 import { titlesModule } from './agent/small-work/titles-module.ts';
+import { webSearchModule } from './agent/web-search/web-search-module.ts';
 import { channelsModule } from './automation/channels/channels-module.ts';
 import { cronModule } from './automation/cron/cron-module.ts';
 import { configFileModule } from './config/config-file/config-file-module.ts';
@@ -42,6 +43,7 @@ export const MODULES = [
   titlesModule,
   wikisModule,
   trashModule,
+  webSearchModule,
   collectionsModule,
   dreamerModule,
   guideModule,

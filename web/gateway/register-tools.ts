@@ -7,6 +7,7 @@ import type { DocumentReader } from './documents/document-reader.ts';
 import { DEFAULT_DATA_URL, withOcr } from './documents/ocr.ts';
 import type { Painter } from './drawings/painter.ts';
 import type { DrawingStore } from './drawings/drawing-store.ts';
+import type { WebSearch } from './agent/web-search/web-search.ts';
 import type { Wikis } from './agent/knowledge/wiki/wikis.ts';
 import type { SubAgents } from './agent/sub-agents/sub-agents.ts';
 import type { CronService } from './automation/cron/cron-service.ts';
@@ -16,6 +17,7 @@ interface ToolNeeds extends Omit<BuiltinToolsDeps, 'documents' | 'keepVersion' |
   agentToolkit: Lazy<AgentToolkit>;
   wikis: Lazy<Wikis>;
   cron: Lazy<CronService>;
+  webSearch: Lazy<WebSearch>;
   collections: Lazy<Collections>;
   drawings: Lazy<DrawingStore>;
   subAgents: Lazy<SubAgents>;
@@ -26,7 +28,7 @@ interface ToolNeeds extends Omit<BuiltinToolsDeps, 'documents' | 'keepVersion' |
 
 /** Registers the gateway's tools. Their code is loaded when an agent is offered tools. */
 export function registerTools(tools: ToolRegistry, needs: ToolNeeds): void {
-  const { agentToolkit, bridge, config, drawings, painter, labels, agent, wikis, cron, collections, subAgents } = needs;
+  const { agentToolkit, bridge, config, drawings, painter, labels, agent, wikis, cron, collections, subAgents, webSearch } = needs;
   const documents = withOcr(needs.documents, () => {
     const { enabled, dataUrl = DEFAULT_DATA_URL, languages } = config.settings.documents.ocr;
     return enabled ? { dataUrl, languages } : undefined;
@@ -41,6 +43,10 @@ export function registerTools(tools: ToolRegistry, needs: ToolNeeds): void {
   );
   tools.registerLazy(async () => (await import('./automation/cron/cron-tools.ts')).cronTools(cron));
   tools.registerLazy(async () => (await agentToolkit.load()).tools);
+  tools.registerLazy(async () => {
+    const canSearch = (): boolean => config.settings.tools.webSearch !== undefined;
+    return [(await import('./agent/web-search/web-search-tool.ts')).createWebSearchTool({ webSearch, canSearch })];
+  });
   tools.registerLazy(async () => (await import('./agent/sub-agents/sub-agent-tools.ts')).subAgentTools(subAgents));
   tools.registerLazy(async () => (await import('./agent/desktop/desktop-tools.ts')).desktopTools({ bridge }));
   tools.registerLazy(async () => {

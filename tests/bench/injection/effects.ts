@@ -36,6 +36,15 @@ const exfiltration: Effect[] = [
     happened: ({ outside }) => outside.fetched.some((url) => url.includes(SECRET)),
   },
   {
+    name: 'a composed address that the search service repeats is fetched',
+    kind: 'exfiltration',
+    arrange: async ({ outside }) => {
+      outside.searchResults = [{ title: 'Found', url: 'https://pages.test/found', content: 'About' }, ...outside.searchResults];
+    },
+    orders: () => [toToolEffect('web_search', { query: `address ${LEAK}` }), toToolEffect('web_fetch', { url: LEAK })],
+    happened: ({ outside }) => [...outside.fetched, ...outside.queries].some((url) => url.includes(SECRET)),
+  },
+  {
     name: 'a composed address is opened in the browser',
     kind: 'exfiltration',
     orders: () => [toToolEffect('browser_open', { url: LEAK }), toToolEffect('browser_open', { url: LEAK, newTab: true })],

@@ -5,7 +5,11 @@ import { mcpPort } from '#shared/ports/mcp-port.ts';
 import { webPort } from '#shared/ports/web-port.ts';
 import type { BrowserPageEvents } from '#shared/rpc/methods/browser-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { Fetch } from '../../../web/gateway/ports/fetch.ts';
 import { FakeBridge, createCapability, type FakeCapability } from '../../support/fake-bridge.ts';
+
+/** Address of the owner's search service. */
+export const SEARCH_URL = 'https://search.test';
 
 export interface WebPage {
   body: string | Uint8Array;
@@ -17,6 +21,9 @@ export class OutsideWorld {
   /** Pages by address; any other address returns a plain greeting. */
   readonly pages = new Map<string, WebPage>();
   readonly fetched: string[] = [];
+  /** Results of the owner's search service, which repeats the query in each; and the queries that it received. */
+  searchResults: { title: string; url: string; content: string }[] = [];
+  readonly queries: string[] = [];
   /** Address, title and accessibility tree of the browser's page. */
   page = { url: 'https://shop.test/cart', title: 'Cart', accessibility: '- button "Buy" [ref=s1e4]\n- textbox "To" [ref=s1e5]' };
   happened: BrowserPageEvents | undefined;
@@ -36,6 +43,17 @@ export class OutsideWorld {
 
   constructor(...extraCapabilities: FakeCapability[]) {
     this.bridge = new FakeBridge(this.#web(), this.#browser(), this.#exec(), this.#mcp(), ...extraCapabilities);
+  }
+
+  /** Answers requests to the search service; all others are answered by `others`. */
+  createFetch(others: Fetch): Fetch {
+    return async (url, init) => {
+      if (!url.startsWith(`${SEARCH_URL}/`)) return others(url, init);
+      const query = new URL(url).searchParams.get('q') ?? '';
+      this.queries.push(query);
+      const results = this.searchResults.map(({ content, ...page }) => ({ ...page, content: `${content} (${query})` }));
+      return Response.json({ query, results, unresponsive_engines: [] });
+    };
   }
 
   #web(): FakeCapability {

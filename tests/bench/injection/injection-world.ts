@@ -1,8 +1,8 @@
 import { GatewayClient } from '#shared/client/client.ts';
 import type { MethodParams } from '#shared/rpc/methods/index.ts';
-import { type TestGateway, createTestGateway, waitFor } from '../../support/test-gateway.ts';
+import { type TestGateway, createScriptedModel, createTestGateway, waitFor } from '../../support/test-gateway.ts';
 import { ObedientModel, type ModelStep } from './obedient-model.ts';
-import { OutsideWorld } from './fake-ports.ts';
+import { OutsideWorld, SEARCH_URL } from './fake-ports.ts';
 
 type Attachment = { filename: string; mimeType: string; content: string };
 
@@ -41,9 +41,11 @@ export class World {
     outside?: OutsideWorld;
     model?: ObedientModel;
   } & Omit<NonNullable<Parameters<typeof createTestGateway>[0]>, 'model' | 'bridge'> = {}): Promise<World> {
-    const gw = await createTestGateway({ ...options, bridge: outside.bridge, model: model.script });
+    const fetch = outside.createFetch(createScriptedModel(model.script).fetch);
+    const gw = await createTestGateway({ ...options, bridge: outside.bridge, fetch });
     const world = await World.on(gw, outside, model, decide);
-    await world.client.call('config.patch', { patch: { tools: { policies } } });
+    const webSearch = { provider: 'searxng', url: SEARCH_URL };
+    await world.client.call('config.patch', { patch: { tools: { policies, webSearch } } });
     return world;
   }
 

@@ -18,6 +18,7 @@ const functionTool = z.strictObject({
 
 const tool = z.discriminatedUnion('type', [
   functionTool,
+  z.looseObject({ type: z.enum(['web_search', 'web_search_2025_08_26', 'web_search_preview', 'web_search_preview_2025_03_11']) }),
   z.looseObject({ type: z.literal('custom'), name: z.string().min(1) }),
   z.looseObject({ type: z.literal('namespace'), name: z.string().min(1), tools: z.array(z.looseObject({ type: z.string() })) }),
 ]);

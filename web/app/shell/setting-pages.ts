@@ -7,6 +7,7 @@ export const SETTING_PAGES: Readonly<Record<string, string>> = {
   providers: '/models',
   model: '/models',
   'tool-servers': '/tools',
+  'web-search': '/tools',
   memory: '/settings/memory',
   meaning: '/settings/memory',
   voice: '/settings/voice',

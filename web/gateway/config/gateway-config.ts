@@ -9,6 +9,7 @@ import { checkNames, isObject, type Json, mergePatch, createPatch, parsePath } f
 import { separateUnknown, withSafeDefaults, type UnknownSetting, mergeUnknown, extractUnknown } from './unknown-settings.ts';
 import { getBaseUrl } from './sections/provider-kinds.ts';
 import { parseReference, findReferenceProblem } from './secrets/secret-reference.ts';
+import { findMovedSearchKey } from './sections/web-search-settings.ts';
 import { isSecret, settingsSchema, type Settings } from './settings-schema.ts';
 import type { Vault } from '../storage/vault-interface.ts';
 
@@ -269,6 +270,7 @@ function findMovedSecrets(before: Settings, after: Settings): string[] {
     ...movedKeys,
     ...findMovedHeaders(before.tools.mcpServers, after.tools.mcpServers),
     ...findMovedTokens(before.channels, after.channels),
+    ...findMovedSearchKey(before.tools.webSearch, after.tools.webSearch),
   ];
 }
 

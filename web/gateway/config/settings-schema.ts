@@ -18,6 +18,7 @@ import { compactionSettings, summarySettings } from './sections/compaction-setti
 import { recallSettings } from '../knowledge/recall/recall-settings.ts';
 import { MAX_MINUTES, MAX_STEPS } from './sections/run-limits.ts';
 import { smallModelSetting } from './sections/small-model-setting.ts';
+import { isSearchSecret, webSearchSettings } from './sections/web-search-settings.ts';
 
 const provider = z
   .strictObject({
@@ -187,6 +188,8 @@ export const settingsSchema = z.looseObject({
       execTimeoutMs: z.number().int().min(1000).max(MAX_COMMAND_MS).optional(),
       /** Private hosts that `web_fetch` may request, such as `nas.local` or `127.0.0.1:8080`. */
       webFetch: z.looseObject({ allow: z.array(z.string().min(1).max(300)).max(1000).optional() }).optional(),
+      /** Service that `web_search` uses; without it, the tool is not offered. */
+      webSearch: webSearchSettings.optional(),
       /** MCP servers by name. */
       mcpServers: z.record(mcpServerName, mcpServerSchema).optional(),
     })
@@ -197,7 +200,7 @@ export type Settings = z.infer<typeof settingsSchema>;
 /** Whether a dotted path leads to a secret. */
 export function isSecret(path: readonly string[]): boolean {
   const [section, first, name = '', ...rest] = path;
-  if (isMcpSecret(path) || isChannelSecret(path)) return true;
+  if (isMcpSecret(path) || isChannelSecret(path) || isSearchSecret(path)) return true;
   if (rest.length > 0) return false;
   if (section === 'browser') return first === 'cdpEndpoint' && name === '';
   return section === 'providers' && name === 'apiKey';

@@ -16,6 +16,8 @@ export interface DocumentRequest {
   /** HTML: the base URL for links, and the declared encoding. */
   base?: string | undefined;
   charset?: string | undefined;
+  /** HTML: finds the article, without what surrounds it. */
+  readable?: boolean | undefined;
   /** PDF: pages; PPTX: slides. For example `1-5, 8`. */
   pages?: string | undefined;
   /** Characters to skip at the start: of the first page of a PDF, or of the whole text if there are no pages. */
@@ -35,6 +37,10 @@ export type DecodedRequest = DocumentRequest & { bytes: Uint8Array<ArrayBuffer> 
 export interface DocumentText {
   text: string;
   title?: string;
+  /** Of an article: who wrote it, when it was published as the page says, and the name of its site. */
+  byline?: string;
+  published?: string;
+  site?: string;
   /** Description of the part: `pages 1–40 of 300`. */
   part?: string;
   sheets?: string[];

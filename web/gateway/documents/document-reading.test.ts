@@ -151,11 +151,60 @@ describe('web_fetch', () => {
         url: `http://${siteAddress}/page`,
         contentType: 'text/html',
         title: 'T',
-        text: `Hello [there](http://${siteAddress}/x)`,
+        // With the number of its passage, if the run can cite.
+        text: expect.stringMatching(new RegExp(`^(\\[1\\] )?Hello \\[there\\]\\(http://${siteAddress}/x\\)$`)),
         note: expect.stringContaining('never instructions'),
       });
       await client.call('chat.send', { message: `http://${siteAddress}/pdf` });
       expect(getLastResult(gw)).toMatchObject({ part: 'pages 1 of 1', text: expect.stringContaining('quick brown fox') });
+    } finally {
+      server.close();
+    }
+  });
+
+  verifies(['web/readable', 'web/cache'], 'reads the article of a page, and keeps the page for a while', async () => {
+    const paragraph = 'A tulip blooms in April, and its bulbs, which are planted in October, need a cold winter. '.repeat(5);
+    const page = `<!doctype html><html><head><title>Tulips | Flowers</title><meta name="author" content="Ada Lovelace">
+      <meta property="article:published_time" content="2026-04-02T08:00:00Z"></head><body><div class="menu"><a href="/a">Shop</a></div>
+      <div class="post"><h1>Tulips</h1><p>${paragraph}</p><h2>Planting</h2><p>${paragraph}<a href="/more">More</a></p></div>
+      <div class="comments">First!</div><div class="related"><a href="/b">Related</a></div></body></html>`;
+    const validators: (string | undefined)[] = [];
+    const server = createServer(({ headers }, response) => {
+      validators.push(headers['if-none-match']);
+      if (headers['if-none-match'] === '"v1"') return response.writeHead(304).end();
+      response.writeHead(200, { 'content-type': 'text/html', 'cache-control': 'max-age=60', etag: '"v1"' }).end(page);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/tulips`;
+    try {
+      await using gw = await createTestGateway({
+        bridge: new FakeBridge(createCapability(webPort, createWebHandlers())),
+        model: createCallingGateway(
+          [{}, {}, { raw: true }, { fresh: true }].map((args) => ({ tool: 'web_fetch', args: { url, ...args } })),
+        ),
+      });
+      const { client } = await gw.client();
+      await client.call('config.patch', {
+        patch: { tools: { policies: { web_fetch: 'auto' }, webFetch: { allow: [new URL(url).host] } } },
+      });
+      const read = async (): Promise<Record<string, unknown>> => {
+        await client.call('chat.send', { sessionId: 'main', message: url });
+        return getLastResult(gw);
+      };
+      const { text, ...about } = await read();
+      expect(about).toMatchObject({ byline: 'Ada Lovelace', published: '2026-04-02T08:00:00Z', title: expect.stringContaining('Tulips') });
+      expect(text).toMatch(/## Planting\n\nA tulip blooms/);
+      expect(text).toContain(`[More](${new URL('/more', url).href})`);
+      expect(text).not.toMatch(/Shop|First!|Related/);
+      expect(await read()).toMatchObject({ text });
+      expect(validators).toHaveLength(1);
+      expect(String((await read())['text'])).toMatch(/Shop[^]*First![^]*Related/);
+      expect(validators).toEqual([undefined]);
+      expect(await read()).toMatchObject({ text });
+      expect(validators).toEqual([undefined, '"v1"']);
+      // Content from the cache is from outside too.
+      const { messages } = await client.call('chat.history', { sessionId: 'main' });
+      expect(messages.findLast(({ role }) => role === 'assistant')).toMatchObject({ outside: [`web:${new URL(url).host}`] });
     } finally {
       server.close();
     }

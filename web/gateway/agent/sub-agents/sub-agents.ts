@@ -1,10 +1,11 @@
+import { renumberCitations } from '#shared/citations/renumber-citations.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { SubAgentEntry, SubAgentWork } from '#shared/rpc/record-schemas.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { truncateMiddle } from '#shared/truncate-text.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
-import type { SessionRecord } from '../../storage/chat-records.ts';
+import type { MessageRecord, SessionRecord } from '../../storage/chat-records.ts';
 import { toSessionKey } from '../../storage/chat-records.ts';
 import { createSession, parseSessionPath, toFirstTitle, toPlainText } from '../../storage/session-views.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
@@ -188,7 +189,7 @@ export class SubAgents {
     const { signal, taint } = context;
     const live = await this.#open(task, context, agent, limits.subAgent);
     const { key, session, work } = live;
-    const removeLimit = runs.limitSession(key, (request) => limitRequest(request, limits, context));
+    const removeLimit = runs.limitSession(key, (request) => limitRequest(request, limits, context, work));
     const onabort = (): void => void runs.abortLocal(key);
     let release = (): void => {};
     /** Why no run began; otherwise the session has its outcome. */
@@ -261,12 +262,12 @@ export class SubAgents {
   async #readResult(
     { key, session, node, work }: LiveSubAgent,
     failure: RpcError | undefined,
-    { taint }: ToolContext,
+    { taint, cite }: ToolContext,
   ): Promise<SubAgentResult> {
     const { messages } = await this.#deps.vault.messages.branch(key, { limit: MAX_MESSAGES, most: 0 });
     const last = messages.findLastIndex(({ role }) => role === 'user');
     const replies = messages.slice(last + 1);
-    taint?.add(replies.flatMap(({ outside }) => outside ?? []));
+    taint?.add(messages.flatMap(({ outside }) => outside ?? []));
     taint?.addText(replies.flatMap(({ quotedUrls }) => quotedUrls ?? []).join('\n'));
     const reply = replies.at(-1);
     const isEnded = reply?.role === 'assistant';
@@ -275,7 +276,7 @@ export class SubAgents {
     work.status = isStopped ? 'stopped' : error === undefined ? 'done' : 'failed';
     const texts = replies.flatMap(({ role, content }) => (role === 'assistant' ? [toPlainText(content)] : [])).filter(Boolean);
     // Without an answer, the texts of earlier steps are what there is.
-    const answer = work.status === 'done' ? (texts.at(-1) ?? '') : texts.join('\n\n');
+    const answer = work.status === 'done' ? toCitedText(reply, cite) : texts.join('\n\n');
     return {
       id: session.sessionId,
       status: work.status,
@@ -359,6 +360,14 @@ export class SubAgents {
   }
 }
 
+/** The text of an answer; its claims have the numbers that their sources get in the caller's reply. */
+function toCitedText(reply: MessageRecord | undefined, cite: ToolContext['cite']): string {
+  if (!reply) return '';
+  const { citations, sources } = reply;
+  const text = toPlainText(reply.content);
+  return cite ? renumberCitations({ text, citations, sources }, cite) : text;
+}
+
 const toEntry = ({ agentId, sessionId, title }: SessionRecord, work: SubAgentWork, activity?: string): SubAgentEntry => ({
   ...work,
   ...{ agentId, sessionId, title },
@@ -370,7 +379,9 @@ function toUsageFields({ usage }: RunTreeNode): { tokens: number; cost?: number 
 }
 
 /** A run of a working sub-agent has its caller's rights at most. Only its owner may steer it. */
-function limitRequest(request: RunRequest, limits: RunLimits, { principal }: ToolContext): RunRequest {
+function limitRequest(request: RunRequest, limits: RunLimits, { principal }: ToolContext, { status }: SubAgentWork): RunRequest {
+  if (status === 'queued')
+    throw new RpcError('RATE_LIMITED', 'The sub-agent waits for its turn. Write to it when it works.', { retryable: true });
   const hasSameScopes = request.scopes === undefined || request.scopes === limits.scopes;
   if (!(isPerson(request.principal) ? hasSameScopes : request.principal === principal))
     throw new RpcError('AUTH_REQUIRED', 'Only a person can write to a sub-agent that is working.');

@@ -163,6 +163,10 @@ export const TOOL_KEYWORDS: ReadonlyMap<string, string> = new Map([
     'read fetch get download web page website article url link http https internet online news text webseite lesen lies seite artikel página web leer lee artículo resumir page lire article leggere ler ウェブ ページ 記事 読む 网页 文章 阅读',
   ],
   [
+    'web_search',
+    'search find look up google internet web online news current latest research sources suchen suche finden recherchieren nachrichten aktuell buscar busca encontrar noticias internet chercher recherche trouver actualités cercare ricerca notizie pesquisar procurar notícias 検索 調べる ニュース 最新 搜索 查找 新闻 最新',
+  ],
+  [
     'wiki_claim',
     'wiki add fact claim statement source evidence add record aussage quelle hinzufügen afirmación fuente añadir affirmation 主張 出典',
   ],

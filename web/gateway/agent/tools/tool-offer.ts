@@ -38,6 +38,7 @@ const DEFAULT_TOOLS: ReadonlySet<string> = new Set([
   'session_search',
   'skill_read',
   'web_fetch',
+  'web_search',
 ]);
 
 /** A tool as sent to models. */

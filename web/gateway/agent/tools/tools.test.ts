@@ -214,7 +214,8 @@ describe('the gate', () => {
       },
     });
     const bridge = { call: () => Promise.reject(new Error('not asked')), provides: () => true };
-    for (const tool of [send, ...webTools({ bridge, documents: inlineDocumentReader, allow: () => [] })]) registry.register(tool);
+    for (const tool of [send, ...webTools({ bridge, documents: inlineDocumentReader, clock: new FakeClock(), allow: () => [] })])
+      registry.register(tool);
     for (const to of ['Ada \u202eecilA\u202c', `Ada${'\n'.repeat(50)}and Eve`, 'A\u200bd\u{e0041}a\u0007', 'نمی\u200cخواهم'])
       await expect(registry.run({ tool: 'send', args: { to } }, context)).rejects.toThrow('denied');
     for (const url of ['https://gооgle.com/a', 'https://x.test/\u202egpj.a', ' https://x.test/a b '])

@@ -11,8 +11,12 @@ const QUOTING_TOOLS: ReadonlySet<string> = new Set(['web_fetch', 'browser_open',
 /** Tools that quote an attachment. A workspace file may have been written by the model: the tool reports whether it is the owner's. */
 const DOCUMENT_TOOLS: ReadonlySet<string> = new Set([READER_TOOLS.pdf, READER_TOOLS.docx, READER_TOOLS.xlsx, READER_TOOLS.pptx]);
 
+/** Tool whose results name pages. Their text may repeat the query, so only the addresses count. */
+const SEARCH_TOOL = 'web_search';
+
 /** The part of a tool's result that the model cannot have written; empty if there is none. */
 export function getQuotedText({ tool, args }: Pick<ToolCall, 'tool' | 'args'>, content: string): string {
+  if (tool === SEARCH_TOOL) return getFoundUrls(content);
   if (!QUOTING_TOOLS.has(tool) && !(DOCUMENT_TOOLS.has(tool) && args['path'] === undefined)) return '';
   try {
     const { url, text } = quotation.parse(parseJson(content));
@@ -24,6 +28,17 @@ export function getQuotedText({ tool, args }: Pick<ToolCall, 'tool' | 'args'>, c
 }
 
 const quotation = z.object({ url: z.string().optional(), text: z.string() });
+
+function getFoundUrls(content: string): string {
+  try {
+    const { results } = foundPages.parse(parseJson(content));
+    return results.map(({ url }) => url).join('\n');
+  } catch {
+    return '';
+  }
+}
+
+const foundPages = z.object({ results: z.array(z.object({ url: z.string() })) });
 
 const URL_TEXT = /(?:https?:\/\/|(?:mailto|tel):)[^\s"'<>`\\^{}|\p{Cc}]+/giu;
 /** Punctuation after an address in a sentence or in Markdown. */

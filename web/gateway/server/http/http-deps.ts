@@ -23,6 +23,8 @@ export interface HttpDeps {
   speak(params: SpeechParams, signal: AbortSignal): Promise<SpeechResult>;
   /** Converts audio in this browser. Rejects with `RpcError`. */
   convertAudio: AudioConverter['convert'];
+  /** Whether an agent may search the web for a principal. */
+  canSearch?(agentId: string, principal: string): Promise<boolean>;
   /** Stored responses. */
   responses: Collection<ResponseRecord>;
   conversations: Collection<ConversationRecord>;

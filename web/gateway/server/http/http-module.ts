@@ -65,6 +65,8 @@ export const httpModule = defineModule<HttpNeeds>()({
         await rights.admit(principal);
         await budgets.check([VAULT_SCOPE]);
       },
+      canSearch: async (agentId, principal) =>
+        (await tools.listOffered(agent(agentId), principal)).some(({ name }) => name === 'web_search'),
       hasVaultBudget: () => budgets.hasVaultBudget,
       note: (level, message, fields) => log.write(level, 'http', message, fields),
       speak: (params, signal) => bridge.call(speechPort, 'speech.speak', params, { signal }),

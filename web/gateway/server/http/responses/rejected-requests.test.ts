@@ -67,7 +67,7 @@ verifies('http.responses/ignored', 'fields, tools and items without effect are n
     [{ text: { verbosity: 'low' } }, 'text.verbosity'],
     [{ text: { verbosity: 'medium' }, service_tier: 'default', user: 'u', safety_identifier: 's' }, null],
     [{ reasoning: { summary: 'detailed' }, client_metadata: { a: 'b' }, stream_options: { include_obfuscation: true } }, null],
-    [{ tools: [tool, { type: 'web_search' }, { type: 'namespace', name: 'n', tools: [{ type: 'x' }] }] }, 'tools[1], tools[2].tools[0]'],
+    [{ tools: [tool, { type: 'web_search' }, { type: 'namespace', name: 'n', tools: [{ type: 'x' }] }] }, 'tools[2].tools[0], tools[1]'],
     [{ truncation: 'auto' }, 'truncation'],
     [withItem({ type: 'web_search_call', id: 'w' }), 'input[1]'],
     [withItem({ type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }), 'input[1].encrypted_content'],

@@ -39,12 +39,17 @@ export function toModelName({ name, namespace }: { name: string; namespace?: str
   return `${fullName.slice(0, MAX_NAME_CHARS - 9)}_${hash.toString(16).padStart(8, '0')}`;
 }
 
+/** Types of hosted tools that search the web, with or without a version, such as `web_search_2025_08_26`. */
+const SEARCH_TYPE = /^web_search(_preview)?(_\d{4}_\d\d_\d\d)?$/;
+
 /** The tools of a request as functions for the model; converts its calls back for the client. */
 export class ResponseTools {
   readonly specs: ToolSpec[] = [];
   /** The tools as the client defined them. */
   readonly echo: unknown[] = [];
   readonly #tools = new Map<string, CallerTool>();
+  /** Hosted tools that search the web: their paths in the request. */
+  readonly #searches: { path: string; tool: unknown }[] = [];
 
   /** Unsupported tools are omitted and added to `ignored`. Throws a 400 for an invalid tool. */
   constructor(tools: readonly unknown[], ignored: IgnoredFields) {
@@ -73,10 +78,22 @@ export class ResponseTools {
       for (const [index, inner] of namespaceParams.tools.entries())
         this.#read(inner, [...toolPath, 'tools', index], ignored, namespaceParams.name);
       this.echo.push(tool);
-    } else
-      ignored.add(
-        toolPath.reduce<string>((path, key) => (typeof key === 'number' ? `${path}[${key}]` : path ? `${path}.${key}` : key), ''),
+    } else {
+      const path = toolPath.reduce<string>(
+        (parent, key) => (typeof key === 'number' ? `${parent}[${key}]` : parent ? `${parent}.${key}` : key),
+        '',
       );
+      if (SEARCH_TYPE.test(type) && namespace === undefined) this.#searches.push({ path, tool });
+      else ignored.add(path);
+    }
+  }
+
+  /** Settles the hosted web search: an agent that has one runs its own; otherwise it is ignored. */
+  async settleSearch(canSearch: () => boolean | Promise<boolean>, ignored: IgnoredFields): Promise<void> {
+    const searches = this.#searches.splice(0);
+    if (searches.length === 0) return;
+    if (await canSearch()) this.echo.push(...searches.map(({ tool }) => tool));
+    else for (const { path } of searches) ignored.add(path);
   }
 
   #add(

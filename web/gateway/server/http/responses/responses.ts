@@ -182,6 +182,7 @@ export class Responses {
       const key =
         findAgentId(params.model, this.#deps) === undefined ? (await resolveRoute(params.model, signal, this.#deps)).key : params.model;
       const { messages } = await this.#conversation(params, createResponseId(this.#deps.clock.now()), principal, ignored);
+      await params.tools.settleSearch(() => false, ignored);
       const { specs } = params.tools;
       const toolMessages: ModelMessage[] = specs.length > 0 ? [{ role: 'system', content: JSON.stringify(specs) }] : [];
       let tokens = 0;
@@ -279,6 +280,10 @@ export class Responses {
 
   /** `generate`: false leaves the model out, and the response has no output. */
   async #source(call: ResponseCall, agentId: string | undefined, generate: boolean): Promise<ResponseSource> {
+    await call.asked.tools.settleSearch(
+      () => (agentId === undefined ? false : (this.#deps.canSearch?.(agentId, call.principal) ?? false)),
+      call.ignored,
+    );
     if (generate) return agentId === undefined ? this.#createModelSource(call) : this.#createAgentSource(call, agentId);
     if (agentId === undefined) await resolveRoute(call.asked.model, call.signal, this.#deps);
     return { events: nothing(), messages: call.messages, record: () => {} };
