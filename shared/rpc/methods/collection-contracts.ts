@@ -220,7 +220,7 @@ export const collectionContracts = {
     }),
     result: collectionResult,
     emits: ['collection.changed', 'collection.progress'],
-    docs: 'Changes a collection. New and changed sources are indexed. Only people can add or change sources on the bridge’s disk, and web sources need the scope `web`.',
+    docs: 'Changes a collection. New and changed sources are indexed. `keepOriginals: true` keeps files that are indexed from then on; `false` deletes those that are kept. Only people can add or change sources on the bridge’s disk, and web sources need the scope `web`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
