@@ -6,7 +6,7 @@ import buildOnce from '../e2e/build-once.ts';
 import { benchCanvas } from './canvas-bench.ts';
 import { benchChat } from './chat-bench.ts';
 import { benchCluster } from './cluster-bench.ts';
-import { benchCollections } from './collections-bench.ts';
+import { benchCollections } from './collections/collections-bench.ts';
 import { benchDeltas } from './deltas-bench.ts';
 import { benchDocumentRecall } from './document-recall-bench.ts';
 import { benchDocuments } from './documents-bench.ts';
@@ -60,8 +60,10 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   injection: benchInjection,
 };
 
-/** Sections that prove a promise on every machine: a missed limit fails the command. They need no built app. */
+/** Sections that prove a promise on every machine: a missed limit fails the command. */
 const PROOFS = new Set(['document-recall', 'injection', 'prompts', 'tools']);
+/** Sections that need no built app. */
+const WITHOUT_APP = new Set([...PROOFS, 'collections']);
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } });
 const names = values.only?.split(',') ?? Object.keys(SECTIONS);
@@ -71,7 +73,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-if (names.some((name) => !PROOFS.has(name))) buildOnce();
+if (names.some((name) => !WITHOUT_APP.has(name))) buildOnce();
 const figures: Figure[] = [];
 const broken: string[] = [];
 for (const name of names) {
