@@ -148,7 +148,10 @@ describe('passages of a document', () => {
       `${number}\n00:${String(number).padStart(2, '0')}:00,500 --> 00:${String(number).padStart(2, '0')}:05,000\n${text}\n`;
     const srt = await split('talk.srt', [cue(1, '<i>Welcome.</i>'), cue(2, 'Birds fly.'), cue(3, 'Birds fly.\nThey sing.')].join('\n'));
     expect(srt.passages.map(({ text, locator }) => [text, locator.time])).toEqual([['Welcome.\nBirds fly.\nThey sing.', 60.5]]);
-    const long = await split('long.srt', Array.from({ length: 59 }, (_, minute) => cue(minute, writeParagraph(`bird ${minute}`, 200))).join('\n'));
+    const long = await split(
+      'long.srt',
+      Array.from({ length: 59 }, (_, minute) => cue(minute, writeParagraph(`bird ${minute}`, 200))).join('\n'),
+    );
     expectConsistent(long);
     for (const { locator } of long.passages) expect(((locator.time ?? 0) - 0.5) % 60).toBe(0);
     expect(long.passages.length).toBeGreaterThan(9);
@@ -213,6 +216,9 @@ describe('passages of a document', () => {
     expect(result.text).toContain('The boxes are up.\nFrom here we watch.');
     expect(result.passages.at(-1)).toMatchObject({ text: '# Plan\n\nClean them in March.', locator: { headings: ['plan.md', 'Plan'] } });
     expect(result.notes).toEqual(['Attachment not read: all.zip']);
+    // Messages of maildirs and mbox files have no names that say what they are.
+    expect(await split('cur/1.host:2,S', mail)).toEqual(result);
+    expect((await split('Inbox', 'Received: by x\r\nSubject: Eggs\r\n\r\nThree.')).title).toBe('Eggs');
   });
 
   it('are those of an EPUB, chapter by chapter', async () => {
