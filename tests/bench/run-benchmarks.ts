@@ -19,6 +19,7 @@ import { benchMessages } from './messages-bench.ts';
 import { benchMemorySearch } from './memory-search-bench.ts';
 import { benchLoad } from './load-bench.ts';
 import { benchOpen } from './open-bench.ts';
+import { benchPassages } from './passages-bench.ts';
 import { benchPrompts } from './prompts-bench.ts';
 import { benchRecall } from './recall-bench.ts';
 import { benchRpc } from './rpc-bench.ts';
@@ -49,6 +50,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   scale: benchScale,
   documents: benchDocuments,
   'document-recall': benchDocumentRecall,
+  passages: benchPassages,
   search: benchSearch,
   collections: benchCollections,
   memory: benchMemorySearch,
@@ -63,7 +65,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
 /** Sections that prove a promise on every machine: a missed limit fails the command. */
 const PROOFS = new Set(['document-recall', 'injection', 'prompts', 'tools']);
 /** Sections that need no built app. */
-const WITHOUT_APP = new Set([...PROOFS, 'collections']);
+const UNBUILT = new Set([...PROOFS, 'passages', 'collections']);
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } });
 const names = values.only?.split(',') ?? Object.keys(SECTIONS);
@@ -73,7 +75,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-if (names.some((name) => !WITHOUT_APP.has(name))) buildOnce();
+if (names.some((name) => !UNBUILT.has(name))) buildOnce();
 const figures: Figure[] = [];
 const broken: string[] = [];
 for (const name of names) {
