@@ -17,7 +17,7 @@ function requireRights(caller: Pick<Caller, 'principal' | 'scopes'>, { sources =
   // It costs money outside the limits of a key, and sends the texts to a provider.
   if (embeddingModel !== null) requirePerson(caller, 'choose an embedding model');
   if (sources.some(({ kind }) => kind !== 'web')) requirePerson(caller, 'add folders, repositories and mail archives');
-  if (sources.length > 0 && !allowsScope(caller.scopes, 'web')) throw new RpcError('AUTH_REQUIRED', 'Web pages require the scope "web".');
+  if (sources.some(({ kind }) => kind === 'web') && !allowsScope(caller.scopes, 'web')) throw new RpcError('AUTH_REQUIRED', 'Web pages require the scope "web".');
 }
 
 export const collectionMethods = defineMethods(collectionContracts)(({ collections }: { collections: Lazy<Collections> }) => ({
