@@ -3,7 +3,7 @@ import type { Language } from '../search/text/languages.ts';
 import { AnalyzedSource } from './analyzed-source.ts';
 import { detectTextLanguage, type TextToken, tokenize } from './analyzed-text.ts';
 import { type Claim, findSupport, isSubstantial, type Support, type SupportRules } from './claim-support.ts';
-import type { Marker } from './marker-filter.ts';
+import type { Marker } from '#shared/citations/marker-filter.ts';
 import { findDates, findNumbers, type TextDate, type TextNumber } from './numbers.ts';
 import { isPassive, readPolarity } from './polarity.ts';
 import { type ReplySentence, splitClauses, splitReply, type TextSpan } from './sentences.ts';
