@@ -315,23 +315,28 @@ describe('mail', () => {
     'is found in an archive of many chunks as in one',
     async () => {
       const call = createHandlers();
-      // Sizes that put the starts of messages at and around the ends of chunks.
-      const sizes = Array.from({ length: 64 }, (_, index) => 1024 * 1024 - 600 + index * 19);
-      const messages = sizes.map((size, index) => {
+      // The messages start at and around the ends of chunks of 1 MB.
+      let total = 0;
+      const messages = Array.from({ length: 24 }, (_, index) => {
         const text = message(index % 10);
-        return `${text.slice(0, -1)}${`${'y'.repeat(70)}\n`.repeat(Math.floor((size - text.length) / 71))}\n`;
+        const missing = (index + 1) * 1024 * 1024 + index - 12 - total - text.length;
+        total += text.length + missing;
+        return `${text.slice(0, -1)}${'y\n'.repeat(Math.floor(missing / 2))}${missing % 2 === 1 ? 'z' : ''}${text.slice(-1)}`.replace(
+          /z\n$/,
+          '\n\n',
+        );
       });
       await writeFile(join(root, 'big.mbox'), messages.join(''));
       await call('folders.approve', { path: join(root, 'big.mbox') });
-      const { entries } = await scanAll(call, { kind: 'mail', at: join(root, 'big.mbox'), limit: 10 });
       let offset = 0;
-      expect(entries.map((entry) => [entry.offset, entry.size])).toEqual(
-        messages.map((text) => {
-          const expected = [offset, text.length];
-          offset += text.length;
-          return expected;
-        }),
-      );
+      const expected = messages.map((text) => {
+        offset += text.length;
+        return [offset - text.length, text.length];
+      });
+      for (const limit of [7, 2000]) {
+        const { entries } = await scanAll(call, { kind: 'mail', at: join(root, 'big.mbox'), limit });
+        expect(entries.map((entry) => [entry.offset, entry.size])).toEqual(expected);
+      }
     },
     30_000,
   );
