@@ -1,3 +1,4 @@
+import type { Clock } from '#shared/async/clock.ts';
 import { Mutex } from '#shared/async/mutex.ts';
 import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { PassageIndex, type PassageHit } from '../../knowledge/collections/passage-index.ts';
@@ -16,6 +17,9 @@ const SEGMENTS_PER_TIER = 6;
 const TIER_BASE = 4;
 const FIRST_TIER_PASSAGES = 16;
 
+/** Milliseconds that a search waits for texts that are being added. */
+const MAX_WAIT_MS = 500;
+
 /** State of the index of a collection that is in use. */
 interface OpenIndex {
   builder: SegmentBuilder;
@@ -23,23 +27,31 @@ interface OpenIndex {
   building: Set<string>;
   nextSegment: number;
   mutex: Mutex;
+  /** Number of texts that are being added because the index does not have them. */
+  missing: number;
+  /** Set while they are. */
+  catchingUp: Promise<void> | undefined;
+}
+
+interface CollectionIndexesDeps {
+  vault: Vault;
+  documents: CollectionDocuments;
+  clock: Clock;
+  fault(error: unknown): unknown;
 }
 
 /** This replica's search index over the passages of collections: segments in IndexedDB, derived from the stored texts. */
 export class CollectionIndexes {
   readonly #vault: Vault;
   readonly #documents: CollectionDocuments;
+  readonly #clock: Clock;
+  readonly #fault: (error: unknown) => unknown;
   readonly #index = new PassageIndex();
   readonly #opening = new Map<string, Promise<OpenIndex>>();
   readonly #stopped = new AbortController();
 
-  constructor({ vault, documents }: { vault: Vault; documents: CollectionDocuments }) {
-    [this.#vault, this.#documents] = [vault, documents];
-  }
-
-  /** Loads the index of a collection, and adds texts that it does not have yet. */
-  async open(collectionId: string): Promise<void> {
-    await this.#open(collectionId);
+  constructor({ vault, documents, clock, fault }: CollectionIndexesDeps) {
+    [this.#vault, this.#documents, this.#clock, this.#fault] = [vault, documents, clock, fault];
   }
 
   /** Adds a text; it is found after `flush` at the latest. */
@@ -56,8 +68,12 @@ export class CollectionIndexes {
 
   /** Adds stored texts that the index does not have, such as those of another host. */
   async catchUp(collectionId: string): Promise<void> {
-    const open = await this.#open(collectionId);
-    await open.mutex.run(() => this.#catchUp(collectionId, open));
+    await this.#startCatchUp(collectionId, await this.#open(collectionId));
+  }
+
+  /** Whether stored texts are not in the index yet. */
+  async isCatchingUp(collectionId: string): Promise<boolean> {
+    return (await this.#open(collectionId)).missing > 0;
   }
 
   /** Whether the index is in memory. */
@@ -82,7 +98,8 @@ export class CollectionIndexes {
 
   /** The best passages by words, best first. */
   async search(query: string, collectionIds: readonly string[], limit: number): Promise<PassageHit[]> {
-    await Promise.all(collectionIds.map((id) => this.#open(id)));
+    const open = await Promise.all(collectionIds.map((id) => this.#open(id)));
+    await this.#waitBriefly(open.flatMap(({ catchingUp }) => catchingUp ?? []));
     return this.#index.search(query, collectionIds, limit);
   }
 
@@ -111,7 +128,10 @@ export class CollectionIndexes {
 
   async #load(collectionId: string): Promise<OpenIndex> {
     const [rows] = await Promise.all([this.#vault.documents.getSegments(collectionId), this.#documents.load(collectionId)]);
-    const open: OpenIndex = { builder: new SegmentBuilder(), building: new Set(), nextSegment: 0, mutex: new Mutex() };
+    const open: OpenIndex = {
+      ...{ builder: new SegmentBuilder(), building: new Set(), nextSegment: 0, mutex: new Mutex() },
+      ...{ missing: 0, catchingUp: undefined },
+    };
     const unusable: string[] = [];
     for (const { id, bytes } of rows) {
       const segment = await Segment.restore(id, collectionId, bytes);
@@ -120,8 +140,27 @@ export class CollectionIndexes {
       else unusable.push(id);
     }
     if (unusable.length > 0) await this.#vault.documents.replaceSegments(unusable);
-    await open.mutex.run(() => this.#catchUp(collectionId, open));
+    // Searches do not wait for many texts.
+    void this.#startCatchUp(collectionId, open).catch((error: unknown) => void (this.#stopped.signal.aborted || this.#fault(error)));
     return open;
+  }
+
+  #startCatchUp(collectionId: string, open: OpenIndex): Promise<void> {
+    const catchingUp = open.mutex.run(() => this.#catchUp(collectionId, open));
+    open.catchingUp = catchingUp;
+    const end = (): void => {
+      if (open.catchingUp === catchingUp) open.catchingUp = undefined;
+    };
+    catchingUp.then(end, end);
+    return catchingUp;
+  }
+
+  async #waitBriefly(work: readonly Promise<void>[]): Promise<void> {
+    if (work.length === 0) return;
+    let cancel = (): void => {};
+    const patience = new Promise<void>((resolve) => (cancel = this.#clock.after(MAX_WAIT_MS, resolve)));
+    await Promise.race([Promise.allSettled(work), patience]);
+    cancel();
   }
 
   readonly #isCurrent = ({ documentId, textId }: { documentId: string; textId: string }): boolean =>
@@ -131,12 +170,18 @@ export class CollectionIndexes {
     const known = new Set(open.building);
     for (const segment of this.#index.getSegments(collectionId))
       for (let text = 0; text < segment.textCount; text++) known.add(segment.getText(text).textId);
-    for (const document of [...this.#documents.list(collectionId)]) {
-      if (!document.text || document.text.passages === 0 || known.has(document.text.id)) continue;
-      const text = await this.#readText(document);
-      if (text) await this.#add(collectionId, open, text);
+    const missing = [...this.#documents.list(collectionId)].filter(({ text }) => text && text.passages > 0 && !known.has(text.id));
+    open.missing = missing.length;
+    try {
+      for (const document of missing) {
+        const text = await this.#readText(document);
+        // The document may have been changed or removed meanwhile.
+        if (text && this.#isCurrent(text)) await this.#add(collectionId, open, text);
+      }
+      await this.#flush(collectionId, open);
+    } finally {
+      open.missing = 0;
     }
-    await this.#flush(collectionId, open);
   }
 
   /** Undefined if parts are missing: they come later. */
@@ -153,7 +198,8 @@ export class CollectionIndexes {
   }
 
   async #add(collectionId: string, open: OpenIndex, text: IndexedText): Promise<void> {
-    if (open.building.has(text.textId)) return;
+    // Catching up may have added it already.
+    if (open.building.has(text.textId) || this.#index.hasText(collectionId, text.textId)) return;
     open.building.add(text.textId);
     await open.builder.add(text, this.#createSlicer());
     if (open.builder.size >= MAX_BUILDER_PASSAGES || open.builder.chars >= MAX_BUILDER_CHARS) await this.#flush(collectionId, open);

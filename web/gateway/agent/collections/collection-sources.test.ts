@@ -1,13 +1,15 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { toBase64 } from '#shared/base64.ts';
+import { GatewayClient } from '#shared/client/client.ts';
 import { foldersPort } from '#shared/ports/folders-port.ts';
 import { webPort } from '#shared/ports/web-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { createFoldersHandlers } from '../../../../bridge/capabilities/folders/folders-handlers.ts';
 import { ProcessKeeper } from '../../../../bridge/processes/process-keeper.ts';
+import { verifies } from '../../../../tests/requirements.ts';
 import { createCapability, FakeBridge } from '../../../../tests/support/fake-bridge.ts';
 import { createTestGateway } from '../../../../tests/support/test-gateway.ts';
 import { listDocuments, waitUntil, waitUntilIdle } from './fixture.ts';
@@ -32,7 +34,7 @@ async function createFolder(files: Record<string, string>) {
 }
 
 describe('a folder on the bridge’s disk', () => {
-  it('is indexed, followed and read; what is gone is forgotten', async () => {
+  verifies('collections/folders', 'is indexed, followed and read; what is gone is forgotten', async () => {
     await using folder = await createFolder({ 'a.md': 'The heron stands in the reeds.', 'b.txt': 'An otter dives.' });
     await using gw = await createTestGateway({ bridge: folder.bridge });
     const { client } = await gw.client();
@@ -61,7 +63,7 @@ describe('a folder on the bridge’s disk', () => {
     expect(gw.faults).toEqual([]);
   });
 
-  it('waits for the bridge, and says so', async () => {
+  verifies('collections/folders', 'waits for the bridge, and says so', async () => {
     await using folder = await createFolder({ 'a.md': 'The heron stands in the reeds.' });
     await using gw = await createTestGateway({ bridge: folder.bridge });
     const { client } = await gw.client();
@@ -78,13 +80,12 @@ describe('a folder on the bridge’s disk', () => {
     expect(await waitUntilIdle(client, collection.id)).toMatchObject({ state: 'idle', waitingFor: null });
   });
 
-  it('can only be added by a person, and not if it does not exist', async () => {
+  verifies('collections/rights', 'can only be added by a person, and not if it does not exist', async () => {
     await using folder = await createFolder({});
     await using gw = await createTestGateway({ bridge: folder.bridge });
     const { client } = await gw.client();
     const sources = [{ kind: 'folder' as const, path: join(folder.root, 'missing') }];
     await expect(client.call('collections.create', { name: 'Birds', sources })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    const { GatewayClient } = await import('#shared/client/client.ts');
     const key = await GatewayClient.connect(gw.link({ principal: 'key:k1', scopes: ['collections'] }), {
       params: { clientName: 'script' },
     });
@@ -115,27 +116,31 @@ describe('web pages', () => {
       }),
     );
 
-  it('are followed on the same site, up to a depth; pages that nothing links to any more are removed', async () => {
-    const bridge = createBridge();
-    await using gw = await createTestGateway({ bridge });
-    const { client } = await gw.client();
-    const sources = [{ kind: 'web' as const, urls: ['https://a.test/', 'https://a.test/missing'], depth: 1 }];
-    const { collection } = await client.call('collections.create', { name: 'Marsh', sources });
-    expect(await waitUntilIdle(client, collection.id)).toMatchObject({ documentCount: 4, failedCount: 1 });
-    const documents = await listDocuments(client, collection.id);
-    expect(documents.map(({ path, status }) => [path, status])).toEqual([
-      ['https://a.test/', 'indexed'],
-      ['https://a.test/birds', 'indexed'],
-      ['https://a.test/missing', 'failed'],
-      ['https://a.test/old', 'indexed'],
-    ]);
-    expect(documents[2]?.error).toBe('https://a.test/missing does not exist.');
-    const [found] = (await client.call('collections.search', { query: 'bittern' })).passages;
-    expect(found).toMatchObject({ title: 'Birds', url: 'https://a.test/birds' });
-    pages['https://a.test/'] = pages['https://a.test/']?.replace('<a href="/old">Old</a>', '') ?? '';
-    await client.call('collections.refresh', { collectionId: collection.id });
-    await waitUntilIdle(client, collection.id);
-    expect((await listDocuments(client, collection.id)).map(({ path }) => path)).not.toContain('https://a.test/old');
-    bridge.detach();
-  });
+  verifies(
+    'collections/web',
+    'are followed on the same site, up to a depth; pages that nothing links to any more are removed',
+    async () => {
+      const bridge = createBridge();
+      await using gw = await createTestGateway({ bridge });
+      const { client } = await gw.client();
+      const sources = [{ kind: 'web' as const, urls: ['https://a.test/', 'https://a.test/missing'], depth: 1 }];
+      const { collection } = await client.call('collections.create', { name: 'Marsh', sources });
+      expect(await waitUntilIdle(client, collection.id)).toMatchObject({ documentCount: 4, failedCount: 1 });
+      const documents = await listDocuments(client, collection.id);
+      expect(documents.map(({ path, status }) => [path, status])).toEqual([
+        ['https://a.test/', 'indexed'],
+        ['https://a.test/birds', 'indexed'],
+        ['https://a.test/missing', 'failed'],
+        ['https://a.test/old', 'indexed'],
+      ]);
+      expect(documents[2]?.error).toBe('https://a.test/missing does not exist.');
+      const [found] = (await client.call('collections.search', { query: 'bittern' })).passages;
+      expect(found).toMatchObject({ title: 'Birds', url: 'https://a.test/birds' });
+      pages['https://a.test/'] = pages['https://a.test/']?.replace('<a href="/old">Old</a>', '') ?? '';
+      await client.call('collections.refresh', { collectionId: collection.id });
+      await waitUntilIdle(client, collection.id);
+      expect((await listDocuments(client, collection.id)).map(({ path }) => path)).not.toContain('https://a.test/old');
+      bridge.detach();
+    },
+  );
 });

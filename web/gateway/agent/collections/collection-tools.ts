@@ -87,7 +87,7 @@ export function collectionTools({ collections }: { collections: Lazy<Collections
     }),
     defineTool({
       name: 'collection_read',
-      title: 'Read document of a collection',
+      title: 'Read collection document',
       summary: 'Reads a document of an attached collection.',
       description: `Reads a document that collection_search has found, from its start or from a page, heading or offset. ${CITE_NOTE}`,
       source: 'core',

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { verifies } from '../../../../tests/requirements.ts';
 import { createTestGateway } from '../../../../tests/support/test-gateway.ts';
 import { createCollection, encode, listDocuments, toFile, waitUntilIdle } from './fixture.ts';
 
@@ -6,7 +7,7 @@ const WHALES = `# Whales\n\nThe blue whale is the largest animal. It eats krill.
 const BRIDGES = `# Bridges\n\nThe longest suspension bridge stands in Çanakkale.\n\n## Materials\n\nSteel cables carry the deck.\n`;
 
 describe('a collection of files', () => {
-  it('indexes files and finds their passages with place and matches', async () => {
+  verifies('collections/index', 'indexes files and finds their passages with place and matches', async () => {
     await using gw = await createTestGateway();
     const { client, events } = await gw.client();
     const collection = await createCollection(client, [toFile('sea/whales.md', WHALES), toFile('bridges.md', BRIDGES)]);
@@ -26,7 +27,7 @@ describe('a collection of files', () => {
     expect(gw.faults).toEqual([]);
   });
 
-  it('returns the file itself, or says that only its text is kept', async () => {
+  verifies('collections/originals', 'returns the file itself, or says that only its text is kept', async () => {
     await using gw = await createTestGateway();
     const { client } = await gw.client();
     const { id } = await createCollection(client, [toFile('whales.md', WHALES)]);
@@ -45,7 +46,7 @@ describe('a collection of files', () => {
     expect((await client.call('collections.search', { query: 'krill' })).passages).toHaveLength(1);
   });
 
-  it('indexes only what changed, and forgets what was removed', async () => {
+  verifies('collections/changes', 'indexes only what changed, and forgets what was removed', async () => {
     await using gw = await createTestGateway();
     const { client } = await gw.client();
     const { id } = await createCollection(client, [toFile('whales.md', WHALES), toFile('bridges.md', BRIDGES)]);
@@ -66,7 +67,7 @@ describe('a collection of files', () => {
     expect(await client.call('collections.get', { collectionId: id })).toMatchObject({ collection: { documentCount: 1 } });
   });
 
-  it('says why a file could not be read, and goes on', async () => {
+  verifies('collections/failures', 'says why a file could not be read, and goes on', async () => {
     await using gw = await createTestGateway();
     const { client } = await gw.client();
     const broken = { path: 'report.pdf', mimeType: 'application/pdf', data: encode('no PDF at all') };
@@ -87,7 +88,7 @@ describe('a collection of files', () => {
     expect(failed).toMatchObject({ total: 1, cursor: null });
   });
 
-  it('continues after a restart, and searches without reading texts again', async () => {
+  verifies('collections/restart', 'continues after a restart, and searches without reading texts again', async () => {
     await using gw = await createTestGateway({ name: 'collections-restart' });
     const { client } = await gw.client();
     const { id } = await createCollection(client, [toFile('whales.md', WHALES)]);
@@ -100,7 +101,7 @@ describe('a collection of files', () => {
     expect(segments).toHaveLength(1);
   });
 
-  it('deletes a collection with all that belongs to it', async () => {
+  verifies('collections/delete', 'deletes a collection with all that belongs to it', async () => {
     await using gw = await createTestGateway();
     const { client } = await gw.client();
     const { id } = await createCollection(client, [toFile('whales.md', WHALES)]);
@@ -112,7 +113,7 @@ describe('a collection of files', () => {
     expect((await client.call('collections.search', { query: 'krill' })).passages).toEqual([]);
   });
 
-  it('refuses what is too much or makes no sense', async () => {
+  verifies('collections/limits', 'refuses what is too much or makes no sense', async () => {
     await using gw = await createTestGateway();
     const { client } = await gw.client();
     const { id } = await createCollection(client, []);
@@ -129,41 +130,45 @@ describe('a collection of files', () => {
 });
 
 describe('agents with collections', () => {
-  it('search and read only what is attached, cite it, and count it as content from outside', async () => {
-    const results: unknown[] = [];
-    await using gw = await createTestGateway({
-      model: ({ body: { messages, tools = [] } }, count) => {
-        offered.push(tools.map((tool) => (tool as { function: { name: string } }).function.name));
-        systems.push(String(messages[0]?.content));
-        for (const { role, content } of messages) if (role === 'tool') results.push(JSON.parse(String(content)));
-        if (count === 2) return [{ tool: 'collection_search', args: { query: 'krill' } }];
-        if (count === 3) return [{ tool: 'collection_read', args: { document: 'whales.md', heading: 'Migration' } }];
-        return ['The blue whale eats krill [1].'];
-      },
-    });
-    const offered: string[][] = [];
-    const systems: string[] = [];
-    const { client } = await gw.client();
-    const { id } = await createCollection(client, [toFile('whales.md', WHALES)]);
-    await createCollection(client, [toFile('bridges.md', BRIDGES)]);
-    await client.call('collections.update', { collectionId: id, description: 'About the sea' });
-    await client.call('chat.send', { message: 'Hello' });
-    expect(offered[0]).not.toContain('collection_search');
-    await client.call('sessions.setCollections', { path: 'main/main.jsonl', collectionIds: [id] });
-    await client.call('chat.send', { message: 'What do blue whales eat?' });
-    expect(offered[1]).toContain('collection_search');
-    expect(systems[1]).toContain('- Library: About the sea');
-    expect(results[0]).toMatchObject({ passages: [{ title: 'Whales', text: expect.stringContaining('krill') }] });
-    expect(JSON.stringify(results[0])).not.toContain('Çanakkale');
-    expect(results.at(-1)).toMatchObject({ title: 'Whales', passages: [{ text: expect.stringContaining('Hawaii') }] });
-    const { messages } = await client.call('chat.history', { sessionId: 'main' });
-    expect(messages.at(-1)?.outside).toEqual(['collection:Library']);
-    const { sessions } = await client.call('sessions.list', {});
-    expect(sessions[0]?.collections).toEqual([id]);
-    expect(gw.faults).toEqual([]);
-  });
+  verifies(
+    ['collections/attached', 'collections/outside'],
+    'search and read only what is attached, cite it, and count it as content from outside',
+    async () => {
+      const results: unknown[] = [];
+      await using gw = await createTestGateway({
+        model: ({ body: { messages, tools = [] } }, count) => {
+          offered.push(tools.map((tool) => (tool as { function: { name: string } }).function.name));
+          systems.push(String(messages[0]?.content));
+          for (const { role, content } of messages) if (role === 'tool') results.push(JSON.parse(String(content)));
+          if (count === 2) return [{ tool: 'collection_search', args: { query: 'krill' } }];
+          if (count === 3) return [{ tool: 'collection_read', args: { document: 'whales.md', heading: 'Migration' } }];
+          return ['The blue whale eats krill [1].'];
+        },
+      });
+      const offered: string[][] = [];
+      const systems: string[] = [];
+      const { client } = await gw.client();
+      const { id } = await createCollection(client, [toFile('whales.md', WHALES)]);
+      await createCollection(client, [toFile('bridges.md', BRIDGES)]);
+      await client.call('collections.update', { collectionId: id, description: 'About the sea' });
+      await client.call('chat.send', { message: 'Hello' });
+      expect(offered[0]).not.toContain('collection_search');
+      await client.call('sessions.setCollections', { path: 'main/main.jsonl', collectionIds: [id] });
+      await client.call('chat.send', { message: 'What do blue whales eat?' });
+      expect(offered[1]).toContain('collection_search');
+      expect(systems[1]).toContain('- Library: About the sea');
+      expect(results[0]).toMatchObject({ passages: [{ title: 'Whales', text: expect.stringContaining('krill') }] });
+      expect(JSON.stringify(results[0])).not.toContain('Çanakkale');
+      expect(results.at(-1)).toMatchObject({ title: 'Whales', passages: [{ text: expect.stringContaining('Hawaii') }] });
+      const { messages } = await client.call('chat.history', { sessionId: 'main' });
+      expect(messages.at(-1)?.outside).toEqual(['collection:Library']);
+      const { sessions } = await client.call('sessions.list', {});
+      expect(sessions[0]?.collections).toEqual([id]);
+      expect(gw.faults).toEqual([]);
+    },
+  );
 
-  it('have the collections of their settings, and a person can try the tools', async () => {
+  verifies('collections/attached', 'have the collections of their settings, and a person can try the tools', async () => {
     await using gw = await createTestGateway({ model: () => ['Nothing'] });
     const { client } = await gw.client();
     const { id } = await createCollection(client, [toFile('whales.md', WHALES)]);

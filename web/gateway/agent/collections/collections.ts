@@ -76,7 +76,7 @@ export class Collections {
     this.#records = new Map(records.map((record) => [record.id, record]));
     const { vault, clock, bridge, fault } = deps;
     this.#documents = new CollectionDocuments(vault);
-    this.#indexes = new CollectionIndexes({ vault, documents: this.#documents });
+    this.#indexes = new CollectionIndexes({ vault, clock, fault, documents: this.#documents });
     this.#sources = new SourceFiles({ bridge, files: vault.documents, allow: deps.allow });
     this.#search = new CollectionSearch({ vault, documents: this.#documents, indexes: this.#indexes, vectors: deps.vectors });
     this.#events = new ThrottledEvents(clock);
@@ -314,7 +314,10 @@ export class Collections {
   ): Promise<FoundPassages & { incomplete: boolean }> {
     const records = ids.map((id) => this.getRecord(id));
     const found = await this.#search.find(query, records, limit, signal);
-    return { ...found, incomplete: records.some(({ id, pending }) => pending !== null || this.#indexer.getState(id).state !== 'idle') };
+    const isIncomplete = await Promise.all(
+      records.map(async ({ id, pending }) => pending !== null || (await this.#indexes.isCatchingUp(id))),
+    );
+    return { ...found, incomplete: isIncomplete.includes(true) };
   }
 
   async read(
@@ -395,7 +398,7 @@ export class Collections {
     for (const { key } of changes.filter(({ store }) => store === 'collectionTexts')) touched.add(key.slice(0, key.indexOf('-')));
     for (const id of touched) {
       if (!this.#records.has(id)) continue;
-      if (this.#indexes.isOpen(id)) await this.#indexes.catchUp(id);
+      if (this.#indexes.isOpen(id)) this.#indexes.catchUp(id).catch((error: unknown) => void this.#deps.fault(error));
       this.#events.send(`change ${id}`, CHANGE_MS, () => this.#sendChange(id));
     }
     this.resume();

@@ -135,7 +135,6 @@ export class Indexer {
     const { documents, indexes, getCollection, updateCollection } = this.#deps;
     try {
       const all = await documents.load(collectionId);
-      await indexes.open(collectionId);
       this.#enqueue(
         job,
         [...all.values()].filter(({ status }) => status === 'waiting'),

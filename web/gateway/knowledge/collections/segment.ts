@@ -5,7 +5,9 @@ import { type StringColumn, StringWriter } from '../search/columns/string-column
 import { countTerms } from '../search/count-terms.ts';
 import type { TermPostings } from '../search/term-index.ts';
 import { TermLists } from '../search/term-lists.ts';
-import { LANGUAGES } from '../search/text/languages.ts';
+import { splitWords } from '../search/text/analyze.ts';
+import { detectWordsLanguage } from '../search/text/extract-terms.ts';
+import { type Language, LANGUAGES } from '../search/text/languages.ts';
 import { getAnalysisVersion } from '../memory/search/analysis.ts';
 
 /** Increment this when the columns of a segment change. */
@@ -52,8 +54,9 @@ export class SegmentBuilder {
   /** Analyses a text in slices. */
   async add({ documentId, textId, title, passages }: IndexedText, slicer: TimeSlicer): Promise<void> {
     const text = this.#columns.addText(documentId, textId);
+    const known = detectTextLanguage(passages);
     for (const [number, { text: passage, headings = [], part }] of passages.entries()) {
-      const { counts, length, language } = countTerms([{ text: passage }, { text: [title, ...headings].join('\n') }]);
+      const { counts, length, language } = countTerms([{ text: passage }, { text: [title, ...headings].join('\n') }], known);
       const row = this.#columns.add({ text, number, part, length, language: LANGUAGES.indexOf(language) });
       for (const [term, times] of counts) this.#lists.add(term, row, times);
       this.chars += passage.length;
@@ -69,6 +72,16 @@ export class SegmentBuilder {
     await this.#lists.write(columns, numbers, slicer);
     return columns.toBytes(getFormatVersion());
   }
+}
+
+/** Number of passages from whose words the language of a text is detected. */
+const LANGUAGE_SAMPLES = 4;
+
+/** The language of most of a text. */
+function detectTextLanguage(passages: readonly IndexedPassage[]): Language {
+  const step = Math.max(1, Math.floor(passages.length / LANGUAGE_SAMPLES));
+  const sample = passages.filter((_, number) => number % step === 0).slice(0, LANGUAGE_SAMPLES);
+  return detectWordsLanguage(sample.flatMap(({ text }) => splitWords(text)));
 }
 
 /** Analysing a character costs as much as copying so many. */

@@ -15,10 +15,10 @@ export interface TermCounts {
   language: Language;
 }
 
-/** Analyses a document, as `TermIndex` expects it. */
-export function countTerms(fields: readonly DocumentField[]): TermCounts {
+/** Analyses a document, as `TermIndex` expects it. `known`: its language, which is detected if undefined. */
+export function countTerms(fields: readonly DocumentField[], known?: Language): TermCounts {
   const parts = fields.map(({ text, weight = 1 }) => ({ words: splitWords(text), weight }));
-  const language = detectWordsLanguage(parts.flatMap(({ words }) => words));
+  const language = known ?? detectWordsLanguage(parts.flatMap(({ words }) => words));
   const counts = new Map<string, number>();
   let length = 0;
   for (const { words, weight } of parts) {
