@@ -1,4 +1,5 @@
 import { errorShape } from './frames.ts';
+import { citedSource } from './passage.ts';
 import { compaction, recalledMemory, usage } from './record-schemas.ts';
 import { z } from './zod.ts';
 
@@ -20,6 +21,8 @@ export const chatEvents = {
     toolCallId: z.string(),
     isError: z.boolean().optional(),
   }),
+  /** A tool has read texts that the reply can cite. Until the run ends, its text contains their numbers in brackets, such as `[3]`; the stored reply has `citations` instead. */
+  'chat.sources': z.object({ ...chatFields, sources: z.array(citedSource) }),
   /** The run completed and its reply was stored as the message `messageId`. */
   'chat.done': z.object({ ...chatFields, usage, messageId: z.string() }),
   /** The run failed or was aborted. `messageId` is the stored partial reply, if there is one. */
@@ -56,6 +59,7 @@ export const RUN_EVENTS = [
   'chat.tool_pending',
   'chat.tool_call',
   'chat.tool_result',
+  'chat.sources',
   'chat.done',
   'chat.error',
 ] as const satisfies readonly (keyof typeof chatEvents)[];

@@ -246,6 +246,7 @@ export const EVENT_SCOPES = {
   'chat.tool_pending': 'chat',
   'chat.tool_call': 'chat',
   'chat.tool_result': 'chat',
+  'chat.sources': 'chat',
   'chat.done': 'chat',
   'chat.error': 'chat',
   'chat.recalled': 'chat',

@@ -33,3 +33,19 @@ export const citableSource = z.object({
   locator: passageLocator.optional(),
 });
 export type CitableSource = z.infer<typeof citableSource>;
+
+/** A source with its number in the chat. */
+export const citedSource = citableSource.extend({ number: z.number().int().positive() });
+export type CitedSource = z.infer<typeof citedSource>;
+
+/** A claim of a reply, and the source that supports it. Offsets are in UTF-16 code units. */
+export const citation = z.object({
+  /** Start and end of the claim in the text of the reply. */
+  start: z.number().int().nonnegative(),
+  end: z.number().int().nonnegative(),
+  /** Number of the source. */
+  number: z.number().int().positive(),
+  /** The part of the source that supports the claim, with its offsets in the source's `text`. */
+  quote: z.object({ text: z.string(), start: z.number().int().nonnegative(), end: z.number().int().nonnegative() }),
+});
+export type Citation = z.infer<typeof citation>;

@@ -1,6 +1,7 @@
 import { id } from './frames.ts';
 import { budgetPeriod } from './methods/budget-contracts.ts';
 import { agentParameters, modelParameters } from './model-parameters.ts';
+import { citation, citedSource } from './passage.ts';
 import { createVisibleName } from './visible-name.ts';
 import { z } from './zod.ts';
 
@@ -114,6 +115,10 @@ export const historyMessage = z.object({
   outside: z.array(z.string()).optional(),
   /** For replies with `outside`: the addresses in the text that stood in what was read or typed. The model composed all others. */
   quotedUrls: z.array(z.string()).optional(),
+  /** For replies: the claims that a source supports, in the order of the text. */
+  citations: z.array(citation).optional(),
+  /** For replies: the sources of `citations`, by ascending number. */
+  sources: z.array(citedSource).optional(),
   /** For replies: the recalled memories. */
   recalled: z.array(recalledMemory).optional(),
   /** For replies: the duration of the run in milliseconds, including tools. */

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import buildOnce from '../e2e/build-once.ts';
 import { benchCanvas } from './canvas-bench.ts';
 import { benchChat } from './chat-bench.ts';
+import { benchCitations } from './citations-bench.ts';
 import { benchCluster } from './cluster-bench.ts';
 import { benchCollections } from './collections-bench.ts';
 import { benchDeltas } from './deltas-bench.ts';
@@ -58,10 +59,11 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   prompts: benchPrompts,
   idle: benchIdle,
   injection: benchInjection,
+  citations: benchCitations,
 };
 
 /** Sections that prove a promise on every machine: a missed limit fails the command. They need no built app. */
-const PROOFS = new Set(['document-recall', 'injection', 'prompts', 'tools']);
+const PROOFS = new Set(['citations', 'document-recall', 'injection', 'prompts', 'tools']);
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } });
 const names = values.only?.split(',') ?? Object.keys(SECTIONS);

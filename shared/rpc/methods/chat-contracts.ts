@@ -3,6 +3,7 @@ import { defineMethod, type MethodPolicy } from '../contract.ts';
 import { PROTOCOL_LIMITS } from '../frames.ts';
 import { temperature, thinkingLevel } from '../model-parameters.ts';
 import { agentId, historyMessage, sessionId, toolCall, usage } from '../record-schemas.ts';
+import { citedSource } from '../passage.ts';
 import { z } from '../zod.ts';
 
 const DEFAULT_ID = 'main';
@@ -54,6 +55,8 @@ const runningRun = z.object({
   calls: z.array(runningCall),
   /** Tools of the calls that the model is writing. */
   pending: z.array(z.string()),
+  /** The texts that tools have read and that the reply can cite. */
+  sources: z.array(citedSource).optional(),
 });
 /** A run in progress and its output so far. */
 export type RunningRun = z.infer<typeof runningRun>;

@@ -1,8 +1,9 @@
 import { z } from '#shared/rpc/zod.ts';
+import { completionAnnotation } from './item-shapes.ts';
 import { count, unixTime } from './number-shapes.ts';
 
-/** Perch's own field of a message and of a delta: the model's reasoning. */
-const extension = { reasoning_content: z.string().optional() };
+/** Fields of a message and of a delta: Perch's own for the model's reasoning, and the sources of agents. */
+const extension = { reasoning_content: z.string().optional(), annotations: z.array(completionAnnotation).min(1).optional() };
 
 const tokenLogprob = z.strictObject({ token: z.string(), logprob: z.number(), bytes: z.array(count).nullable() });
 const tokenLogprobs = z.array(tokenLogprob.extend({ top_logprobs: z.array(tokenLogprob) })).nullable();

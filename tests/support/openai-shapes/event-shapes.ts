@@ -1,5 +1,5 @@
 import { z } from '#shared/rpc/zod.ts';
-import { outputItem, outputText, reasoningText, refusal } from './item-shapes.ts';
+import { annotation, outputItem, outputText, reasoningText, refusal } from './item-shapes.ts';
 import { count } from './number-shapes.ts';
 import { response } from './response-shapes.ts';
 
@@ -26,6 +26,7 @@ export const responseEvent = z.discriminatedUnion('type', [
   partFields('response.content_part.added', part),
   partFields('response.content_part.done', part),
   partFields('response.output_text.delta', { ...textFields, delta: z.string() }),
+  partFields('response.output_text.annotation.added', { content_index: count, annotation_index: count, annotation }),
   partFields('response.output_text.done', { ...textFields, text: z.string() }),
   partFields('response.refusal.delta', { content_index: count, delta: z.string() }),
   partFields('response.refusal.done', { content_index: count, refusal: z.string() }),

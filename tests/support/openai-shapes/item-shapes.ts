@@ -1,13 +1,29 @@
 import { z } from '#shared/rpc/zod.ts';
+import { count } from './number-shapes.ts';
 
 const id = z.string().min(1);
 const status = z.enum(['in_progress', 'completed', 'incomplete']);
 
+const urlCitation = { start_index: count, end_index: count, url: z.string().min(1), title: z.string() };
+const fileCitation = { index: count, file_id: z.string().min(1), filename: z.string().min(1) };
+
+/** An annotation of an output text. */
+export const annotation = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('url_citation'), ...urlCitation }),
+  z.strictObject({ type: z.literal('file_citation'), ...fileCitation }),
+]);
+
+/** An annotation of a chat completion. Those of files are Perch's own: the public API has them in responses only. */
+export const completionAnnotation = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('url_citation'), url_citation: z.strictObject(urlCitation) }),
+  z.strictObject({ type: z.literal('file_citation'), file_citation: z.strictObject(fileCitation) }),
+]);
+
 export const outputText = z.strictObject({
   type: z.literal('output_text'),
   text: z.string(),
-  // Perch sends no citations and no log probabilities.
-  annotations: z.tuple([]),
+  annotations: z.array(annotation),
+  // Perch sends no log probabilities.
   logprobs: z.tuple([]),
 });
 export const reasoningText = z.strictObject({ type: z.literal('reasoning_text'), text: z.string() });

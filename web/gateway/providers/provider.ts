@@ -1,5 +1,6 @@
 import type { ProviderState } from '../storage/records/provider-state.ts';
 import type { MessagePart, ToolCall, Usage } from '#shared/rpc/record-schemas.ts';
+import type { Citation, CitedSource } from '#shared/rpc/passage.ts';
 import type { ContextOverflow } from './context-overflow.ts';
 
 /** A message of a request to a provider. */
@@ -133,6 +134,8 @@ export type ModelEvent =
   | { type: 'calling'; tools: string[] }
   /** `unread`: why the arguments, which are then empty, could not be parsed. */
   | { type: 'tool_call'; call: ToolCall; unread?: string }
+  /** Claims of the text after `start` that a source supports. Only agents send it, before `finish`. */
+  | { type: 'citations'; start: number; citations: Citation[]; sources: CitedSource[] }
   /** To be sent back with this turn once its tools have run. */
   | { type: 'keep'; kept: ProviderState }
   /** Actual usage; without this event, the run estimates it. */

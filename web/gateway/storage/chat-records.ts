@@ -1,5 +1,6 @@
 import type { ProviderState } from './records/provider-state.ts';
 import type { ModelParameters } from '#shared/rpc/model-parameters.ts';
+import type { CitedSource } from '#shared/rpc/passage.ts';
 import type { HistoryMessage, SessionEntry } from '#shared/rpc/record-schemas.ts';
 import type { RoutedCall } from './records/routed-call.ts';
 import type { RunStatus, UsageRecord } from './vault-interface.ts';
@@ -26,6 +27,8 @@ export interface MessageRecord extends HistoryMessage {
   toolCalls?: RoutedCall[];
   /** Context given to models with this message of a person. Not part of the history, of exports or of sizes. */
   runContext?: RunContext;
+  /** For tool results: the texts in it that replies can cite. Not part of the history and of exports: replies contain those that they cite. */
+  readSources?: CitedSource[];
   /** Provider state to send back with this turn, such as signed reasoning. Only for models, like `runContext`. */
   providerState?: ProviderState;
 }
@@ -75,7 +78,7 @@ export interface StepResult {
   /** Greater than that of its step, and less than that of the next step. */
   at: number;
   callId: string;
-  result: Pick<MessageRecord, 'content' | 'timestamp' | 'outside'>;
+  result: Pick<MessageRecord, 'content' | 'timestamp' | 'outside' | 'readSources'>;
 }
 
 /** One run. While it is active, `partial` holds the text so far (saved periodically, with relaxed durability). */

@@ -49,7 +49,15 @@ export function toPlainText(content: HistoryMessage['content']): string {
  * its model.
  */
 function toHistoryMessage(record: MessageRecord): HistoryMessage {
-  const { sessionKey: _session, depth: _depth, runId: _run, runContext: _context, providerState: _state, ...message } = record;
+  const {
+    sessionKey: _session,
+    depth: _depth,
+    runId: _run,
+    runContext: _context,
+    providerState: _state,
+    readSources: _read,
+    ...message
+  } = record;
   if (message.role === 'tool') return { ...message, content: toPlainText(message.content) };
   return message.toolCalls ? { ...message, toolCalls: message.toolCalls.map(withoutVia) } : message;
 }

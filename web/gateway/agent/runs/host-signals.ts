@@ -22,6 +22,7 @@ const runEvent = z.discriminatedUnion('event', [
   toEventSchema('chat.tool_pending'),
   toEventSchema('chat.tool_call'),
   toEventSchema('chat.tool_result'),
+  toEventSchema('chat.sources'),
   toEventSchema('chat.done'),
   toEventSchema('chat.error'),
   toEventSchema('sessions.changed'),

@@ -7,6 +7,7 @@ import { toPlainText, getTextParts } from '../../providers/content-parts.ts';
 import { type ModelEvent, UnsupportedOptionError, type ModelRequest, type ToolSpec } from '../../providers/provider.ts';
 import { getOfferedTools, type RunRequest, type RunsDeps } from './run-types.ts';
 import { generate, type ModelUsage } from './generate.ts';
+import type { ToolContext } from '../tools/tool-registry.ts';
 import { toDefaultInstructions } from '../../config/default-instructions.ts';
 import { createSystemText, toSystemMessages } from './prompt.ts';
 import { buildRunContext, formatTimeContext, withContextAtEnd } from './run-context.ts';
@@ -16,6 +17,8 @@ import type { ContentLabels } from '../trust/content-labels.ts';
 import { TaintedReplies } from '../trust/tainted-replies.ts';
 import { getQuotedText } from '../trust/verbatim-urls.ts';
 import { toGenerationOptions, toInstructions } from './run-parameters.ts';
+import { RunSources } from './run-sources.ts';
+import { VisibleText } from './visible-text.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { Runs } from './runs.ts';
 import type { RoutedCall } from '../../storage/records/routed-call.ts';
@@ -101,12 +104,8 @@ export class HttpAgents {
       else taint.addText(text);
     }
     taint.add((await Promise.all(replies.map((text) => this.#replies.getSources(text)))).flat());
-    const notes = await this.#deps.lifecycleHooks.getNotes(
-      agent,
-      null,
-      [...offered.tools, ...offered.deferred],
-      toPlainText(getTextParts(request.messages.findLast(({ role }) => role === 'user')?.content ?? '')),
-    );
+    const question = toPlainText(getTextParts(request.messages.findLast(({ role }) => role === 'user')?.content ?? ''));
+    const notes = await this.#deps.lifecycleHooks.getNotes(agent, null, [...offered.tools, ...offered.deferred], question);
     const instructions = [
       agent.systemPrompt ?? toDefaultInstructions(offered.tools),
       toInstructions(agent.parameters, request.generationOptions),
@@ -115,6 +114,10 @@ export class HttpAgents {
     const context = buildRunContext({ time: formatTimeContext(clock.now(), timeZone()), notes });
     taint.add(context.outside ?? []);
     const shares: ModelUsage[] = [];
+    const sources = new RunSources();
+    const visible = new VisibleText(sources);
+    /** Text of the current step, with markers. */
+    let stepText = '';
     /** Text of each step. */
     const texts = [''];
     const caller = new CallerTools(request.tools ?? []);
@@ -137,7 +140,8 @@ export class HttpAgents {
       runTool: async (call, signal, show) => {
         if (caller.has(call)) return caller.record(call);
         const context = { agentId: agent.id, sessionKey: null, runId: null, principal: request.principal, signal, show, taint };
-        const result = await tools.run(call, context);
+        const cite: ToolContext['cite'] = (read) => sources.cite(read, call.id);
+        const result = await tools.run(call, { ...context, cite });
         taint.addText(getQuotedText(call, JSON.stringify(result) ?? ''));
         return result;
       },
@@ -147,13 +151,22 @@ export class HttpAgents {
     const remember = lazy(() => this.#replies.add([texts.join(''), ...texts], taint.sources));
     try {
       for await (const event of events) {
-        if (event.type === 'text' || event.type === 'refusal') texts.push(`${texts.pop() ?? ''}${event.text}`);
-        if (event.type === 'text' || event.type === 'refusal' || event.type === 'reasoning') yield event;
+        if (event.type === 'text') stepText += event.text;
+        const text = event.type === 'text' ? await visible.push(event.text) : event.type === 'step' ? visible.end() : '';
+        texts.push(`${texts.pop() ?? ''}${event.type === 'refusal' ? event.text : text}`);
+        if (text !== '') yield { type: 'text', text };
+        if (event.type === 'refusal' || event.type === 'reasoning') yield event;
         else if (event.type === 'step') {
+          if (event.calls.length > 0) {
+            visible.nextStep();
+            stepText = '';
+          }
           caller.beginStep(event.calls);
           texts.push('');
         } else if (event.type === 'end') {
           await remember();
+          const { citations, sources: cited } = await sources.settle(stepText, question);
+          if (citations && cited) yield { type: 'citations', start: visible.stepStart, citations, sources: cited };
           const { usage, reasoningTokens } = event;
           yield { type: 'usage', usage, ...(reasoningTokens === undefined ? {} : { reasoningTokens }) };
           for (const call of caller.calls) yield { type: 'tool_call', call };
@@ -222,6 +235,7 @@ export class HttpAgents {
         queue.push(piece);
         wake();
       },
+      onCitations: ({ start, citations = [], sources = [] }) => queue.push({ type: 'citations', start, citations, sources }),
       onend: (end) => (ended = end),
       onrun(id) {
         runId = id;

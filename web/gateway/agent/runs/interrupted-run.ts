@@ -2,6 +2,8 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { MessageRecord, RunRecord } from '../../storage/chat-records.ts';
+import { toPlainText } from '../../storage/session-views.ts';
+import { RunSources } from './run-sources.ts';
 import { StepMessages } from './step-messages.ts';
 
 /** Error for readers of a run whose host is gone. */
@@ -36,8 +38,11 @@ export async function endInterrupted(vault: Vault, clock: Clock, run: RunRecord)
   if (user) stepMessages.replay(user, shared ?? steps);
   // With shared steps, the partial text also contains the text of all previous steps.
   const content = shared ? run.partial.slice(progress?.chars) : run.partial;
+  const sources = new RunSources();
+  sources.addEarlier([{ readSources: stepMessages.readSources }]);
+  const settled = user ? await sources.settle(content, toPlainText(user.content)).catch(() => ({ content })) : { content };
   const { messages, replyId } = user
-    ? stepMessages.withReply(user, { id: toInterruptedReplyId(run.id), content, model: run.model, interrupted: true })
+    ? stepMessages.withReply(user, { id: toInterruptedReplyId(run.id), ...settled, model: run.model, interrupted: true })
     : { messages: [], replyId: undefined };
   await vault.runs.finish({ runId: run.id, status: 'interrupted', endedAt: clock.now(), messages: withSharedIds(run.id, messages) });
   return replyId;

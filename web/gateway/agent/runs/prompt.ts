@@ -1,3 +1,4 @@
+import { withMarkers } from '#shared/citations/with-markers.ts';
 import type { MessageRecord, RunContext } from '../../storage/chat-records.ts';
 import type { ModelMessage } from '../../providers/provider.ts';
 import { toOriginalBranch } from '../../storage/records/routed-call.ts';
@@ -28,11 +29,12 @@ export function createPrompt(system: string, branch: readonly MessageRecord[], m
     open.clear();
   };
   for (const message of toOriginalBranch(branch)) {
-    const { role, toolCalls, toolCallId, name, runContext, providerState, model } = message;
+    const { role, toolCalls, toolCallId, name, runContext, providerState, model, citations = [] } = message;
     if (role !== 'tool') close();
     else if (toolCallId === undefined || !open.delete(toolCallId)) continue;
     for (const call of toolCalls ?? []) open.set(call.id, call.tool);
-    const content = role === 'assistant' ? withoutFiles(message.content) : message.content;
+    // Models see their citations as they write them.
+    const content = role === 'assistant' ? withMarkers(withoutFiles(message.content), citations) : message.content;
     // Some servers would reject an empty reply (stopped before the first word).
     if (role === 'assistant' && content === '' && !toolCalls?.length) continue;
     messages.push({

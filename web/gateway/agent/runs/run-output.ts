@@ -7,9 +7,11 @@ import { toPlainText } from '../../storage/session-views.ts';
 import type { MessageRecord } from '../../storage/chat-records.ts';
 import type { GenerationEvent, ModelUsage, toResultContent } from './generate.ts';
 import { ReplyFiles } from './reply-files.ts';
+import { RunSources, type SettledText } from './run-sources.ts';
 import type { RunRequest, RunsDeps } from './run-types.ts';
 import { RunTranscript } from './run-transcript.ts';
 import { StepMessages } from './step-messages.ts';
+import { VisibleText } from './visible-text.ts';
 
 interface RunOutputOptions {
   sessionKey: string;
@@ -33,12 +35,15 @@ export class RunOutput {
   /** Memories recalled for the message. */
   recalled: RecalledMemory[] | undefined;
   readonly files = new ReplyFiles();
+  readonly sources = new RunSources();
   readonly transcript: RunTranscript;
   /** Messages of complete steps: tool calls and their results. */
   readonly steps: StepMessages;
   readonly #options: RunOutputOptions;
   #contextTokens: number | undefined;
   #hasRefused = false;
+  /** The text that API clients receive. */
+  readonly #visible = new VisibleText(this.sources);
 
   constructor(options: RunOutputOptions) {
     const { sessionKey, ids, taint, deps, emit } = options;
@@ -55,7 +60,7 @@ export class RunOutput {
     switch (event.type) {
       case 'text':
         this.transcript.addText(event.text);
-        request.onOutput?.(event);
+        if (request.onOutput) this.#sendVisible(await this.#visible.push(event.text));
         break;
       case 'refusal':
         // In a chat, a refusal becomes text after the previous text.
@@ -79,8 +84,11 @@ export class RunOutput {
         this.transcript.setPendingTools(event.tools);
         break;
       case 'step':
+        this.#sendVisible(this.#visible.end());
+        if (event.calls.length > 0) this.#visible.nextStep();
         this.steps.addStep(user, {
-          ...{ content: event.text, toolCalls: event.calls, model: this.model },
+          ...(event.calls.length > 0 ? await this.settle(event.text, user) : { content: event.text }),
+          ...{ toolCalls: event.calls, model: this.model },
           ...this.transcript.reasoning,
           ...(event.kept ? { providerState: event.kept } : {}),
         });
@@ -97,17 +105,30 @@ export class RunOutput {
         const { call, result, pictures, isError } = event;
         const content = typeof result === 'string' ? result : JSON.stringify(result);
         taint.addText(getQuotedText(call, content));
-        const stored = this.steps.addResult(call.id, toContent(result, pictures));
+        const read = this.sources.getRead(call.id);
+        if (read.length > 0) this.transcript.addSources(read);
+        const stored = this.steps.addResult(call.id, toContent(result, pictures), read);
         this.transcript.addResult(call, { result, content, isError });
         if (stored) await deps.vault.runs.saveResult(stored).catch(() => {});
         this.saveProgress();
         break;
       }
       case 'end':
+        this.#sendVisible(this.#visible.end());
         this.usage = event.usage;
         this.#contextTokens = event.contextTokens;
         request.onend?.(event);
     }
+  }
+
+  /** Removes the model's markers from a text of the run, and finds the sources of its claims. */
+  settle(content: string, user: MessageRecord): Promise<SettledText> {
+    return this.sources.settle(content, toPlainText(user.content));
+  }
+
+  /** Offset of the last step in the text that API clients have received. */
+  get visibleStepStart(): number {
+    return this.#visible.stepStart;
   }
 
   /** All messages of the run, ending with its reply to `user`. `startedAt`: in milliseconds since the Unix epoch. */
@@ -135,6 +156,10 @@ export class RunOutput {
     const { deps, ids } = this.#options;
     const progress = this.steps.getProgress(this.transcript.text.length - this.transcript.stepText.length);
     deps.vault.runs.saveProgress(ids.runId, progress).catch(() => {});
+  }
+
+  #sendVisible(text: string): void {
+    if (text !== '') this.#options.request.onOutput?.({ type: 'text', text });
   }
 
   /** Saves the current step to disk, in case the host dies; its results follow one by one. */

@@ -1,5 +1,6 @@
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { RunningCall, RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
+import type { CitedSource } from '#shared/rpc/passage.ts';
 import type { Reasoning, ToolCall } from '#shared/rpc/record-schemas.ts';
 import { ReasoningBuffer } from './reasoning-buffer.ts';
 
@@ -19,6 +20,8 @@ export class RunTranscript {
   /** Text of the current step. */
   stepText = '';
   readonly #calls: RunningCall[] = [];
+  /** Texts that the reply can cite. */
+  #sources: CitedSource[] = [];
   /** Names of the tools that the model is calling. */
   #pending: string[] = [];
   readonly #reasoning: ReasoningBuffer;
@@ -32,7 +35,8 @@ export class RunTranscript {
   /** Snapshot for clients that join during the run. */
   get progress(): RunningRun {
     const { runId } = this.#options.ids;
-    return { runId, text: this.text, reasoning: this.#reasoning.text, calls: this.#calls, pending: this.#pending };
+    const sources = this.#sources.length > 0 ? { sources: this.#sources } : {};
+    return { runId, text: this.text, reasoning: this.#reasoning.text, calls: this.#calls, pending: this.#pending, ...sources };
   }
 
   /** Thoughts of the current step, as fields of its message. */
@@ -81,6 +85,12 @@ export class RunTranscript {
     const { ids, emit } = this.#options;
     this.#calls.push({ id, tool, args, at: this.text.length, result: null });
     emit({ event: 'chat.tool_call', payload: { ...ids, tool, args, toolCallId: id } });
+  }
+
+  addSources(sources: readonly CitedSource[]): void {
+    const { ids, emit } = this.#options;
+    this.#sources = [...this.#sources, ...sources];
+    emit({ event: 'chat.sources', payload: { ...ids, sources: [...sources] } });
   }
 
   /** `content`: the result as stored. */

@@ -17,6 +17,7 @@ import type { Branch, MessageRecord, SessionRecord } from '../../storage/chat-re
 import type { ParameterLayer } from './run-parameters.ts';
 import type { RemoteRuns } from './remote-runs.ts';
 import type { GenerationEvent, ModelUsage } from './generate.ts';
+import type { SettledText } from './run-sources.ts';
 import type { Limits } from './run-limits.ts';
 
 /** The tools that runs may use. */
@@ -250,6 +251,8 @@ export interface RunRequest {
   withdraws?: boolean;
   /** Receives the model's output as it arrives, including thoughts that are not stored. */
   onOutput?: (piece: OutputPiece) => void;
+  /** Called before the run completes if the reply has citations. `start`: offset of the reply in the text that `onOutput` received. */
+  onCitations?: (reply: SettledText & { start: number }) => void;
   /** Called when the answer ends. */
   onend?: (end: Pick<Extract<GenerationEvent, { type: 'end' }>, 'reason' | 'reasoningTokens'>) => void;
   /** Called with the run's id when it is queued. */

@@ -118,8 +118,10 @@ export class Run {
       if ('completed' in found) return found;
       position = await this.#start(found, now);
       const usage = await this.#answer(position);
-      const { messages, replyId: messageId } = this.#buildMessages(position, { content: this.#output.transcript.stepText, usage });
+      const settled = await this.#output.settle(this.#output.transcript.stepText, position.user);
+      const { messages, replyId: messageId } = this.#buildMessages(position, { ...settled, usage });
       await this.#store('done', messages);
+      if (settled.citations) this.#request.onCitations?.({ ...settled, start: this.#output.visibleStepStart });
       // Only after success: after a failed run, the next one receives the same notices.
       await this.#markDelivered().catch((error: unknown) => this.#deps.fault(error));
       await lifecycleHooks.onRunEnded({ id: this.id, sessionKey: this.#key });
@@ -216,6 +218,7 @@ export class Run {
     );
     this.#taint.addText(parameters.instructions ?? '');
     this.#addContextToTaint(earlierMessages.messages, user, waiting);
+    this.#output.sources.addEarlier(earlierMessages.messages);
     const agent = withCollections(this.#agent, position.session.collections);
     const offered = await getOfferedTools(principal, tools, agent, this.#chosen, only, actsFor, scopes);
     const usable = [...offered.tools, ...offered.deferred];
@@ -287,6 +290,7 @@ export class Run {
             send,
             show,
             taint: this.#taint,
+            cite: (sources) => this.#output.sources.cite(sources, call.id),
           }),
       })) {
         await output.apply(event, position.user, toResultContent);
@@ -367,8 +371,10 @@ export class Run {
       interrupted: { id: toInterruptedReplyId(this.id), interrupted: true },
       failed: { error: toStoredError(error) },
     };
+    const text = this.#output.transcript.stepText;
+    const settled = await this.#output.settle(text, position.user).catch(() => ({ content: text }));
     const { messages, replyId } = this.#buildMessages(position, {
-      content: this.#output.transcript.stepText,
+      ...settled,
       usage: estimateUsage([position.user], this.text, this.#output.model),
       ...marks[status],
     });

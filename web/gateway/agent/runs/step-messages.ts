@@ -1,5 +1,6 @@
 import { UNFINISHED_RESULT } from '#shared/unfinished-result.ts';
 import { mergeSources } from '../trust/content-sources.ts';
+import type { CitedSource } from '#shared/rpc/passage.ts';
 import type { MessageRecord, RunProgress, RunStep, SharedStep, StepResult } from '../../storage/chat-records.ts';
 import { truncateMiddle } from '#shared/truncate-text.ts';
 import { toPlainText } from '../../storage/session-views.ts';
@@ -12,7 +13,10 @@ const MAX_RESULT_CHARS = 2000;
 
 const toTruncated = ({ said: { reasoning: _, providerState: __, ...said }, results }: SharedStep): SharedStep => ({
   said,
-  results: results.map(([id, result]) => [id, { ...result, content: truncateMiddle(toPlainText(result.content), MAX_RESULT_CHARS) }]),
+  results: results.map(([id, { readSources: _, ...result }]) => [
+    id,
+    { ...result, content: truncateMiddle(toPlainText(result.content), MAX_RESULT_CHARS) },
+  ]),
 });
 
 type MessageFields = Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>;
@@ -57,6 +61,11 @@ export class StepMessages {
     }
   }
 
+  /** The texts that its tools have read and that the reply can cite. */
+  get readSources(): CitedSource[] {
+    return [...this.#messages, ...this.#results.values()].flatMap(({ readSources = [] }) => readSources);
+  }
+
   get count(): number {
     return this.#messages.length;
   }
@@ -71,8 +80,8 @@ export class StepMessages {
    * Adds the result of a call of the last step, in any order. Returns it in the form stored in case the host dies; undefined if the step
    * has no such call.
    */
-  addResult(callId: string, content: MessageRecord['content']): StepResult | undefined {
-    const result = { content, timestamp: this.#run.now(), ...this.#getOutside() };
+  addResult(callId: string, content: MessageRecord['content'], readSources: CitedSource[] = []): StepResult | undefined {
+    const result = { content, timestamp: this.#run.now(), ...this.#getOutside(), ...(readSources.length > 0 ? { readSources } : {}) };
     this.#results.set(callId, result);
     const { depth = 0, toolCalls = [] } = this.#messages.at(-1) ?? {};
     const index = toolCalls.findIndex(({ id }) => id === callId);
@@ -138,9 +147,12 @@ function toStepOutput({ content, toolCalls, model, timestamp, reasoning, outside
 function toSharedSteps(messages: readonly MessageRecord[], underWay: ReadonlyMap<string, StepResult['result']>): SharedStep[] | undefined {
   const steps: SharedStep[] = [];
   for (const message of messages) {
-    const { role, toolCallId, content, timestamp, outside } = message;
+    const { role, toolCallId, content, timestamp, outside, readSources } = message;
     if (role === 'assistant') steps.push({ said: toStepOutput(message), results: [] });
-    else if (toolCallId !== undefined) steps.at(-1)?.results.push([toolCallId, { content, timestamp, ...(outside ? { outside } : {}) }]);
+    else if (toolCallId !== undefined)
+      steps
+        .at(-1)
+        ?.results.push([toolCallId, { content, timestamp, ...(outside ? { outside } : {}), ...(readSources ? { readSources } : {}) }]);
   }
   steps.at(-1)?.results.push(...underWay);
   const isShort = (shared: readonly SharedStep[]): boolean => JSON.stringify(shared).length <= MAX_SHARED_CHARS;

@@ -1,3 +1,5 @@
+import { withMarkers } from '#shared/citations/with-markers.ts';
+import type { CitedSource } from '#shared/rpc/passage.ts';
 import { formatValuePath } from '#shared/truncate-text.ts';
 import { type ModelParameters, readModelParameters } from '#shared/rpc/model-parameters.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
@@ -23,17 +25,26 @@ export function getActiveBranch(messages: readonly MessageRecord[], headId: stri
 
 /** A message as Markdown, for people to read. */
 export function toMarkdown(message: MessageRecord): string {
-  const { role, content, model, toolCalls = [], name, attachments = [], reasoning } = message;
+  const { role, content, model, toolCalls = [], name, attachments = [], reasoning, citations = [], sources = [] } = message;
   const more = { user: '', assistant: model === undefined ? '' : `(${model})`, system: '', tool: name ?? '' }[role];
-  const text = escapeHeadings(toPlainText(content));
+  const text = escapeHeadings(withMarkers(toPlainText(content), citations, (number) => `[^${number}]`));
   const parts = [
     `## ${SPEAKERS[role]} ${more}`.trim(),
     reasoning && `> **Thought for ${Math.ceil(reasoning.ms / 1000)} s**\n>\n${escapeHeadings(reasoning.text).replace(/^/gm, '> ')}`,
     role === 'tool' ? toCodeFence(text, 'json') : text,
     ...toolCalls.map(({ tool, args }) => `Calls \`${tool}\`:\n\n${toCodeFence(JSON.stringify(args, null, 2), 'json')}`),
+    sources.map(toFootnote).join('\n'),
     ...attachments.map(({ filename, mimeType, size }) => `Attached: ${filename} (${mimeType}, ${size} bytes)`),
   ];
   return `${parts.filter(Boolean).join('\n\n')}\n\n`;
+}
+
+/** A cited source as a footnote: its title, the place in it and its address. */
+function toFootnote({ number, title, path, url, locator = { start: 0, end: 0 } }: CitedSource): string {
+  const { page, sheet, headings = [], line } = locator;
+  const place = [page && `page ${page}`, sheet, headings.join(' › '), line && `line ${line}`].filter(Boolean).join(', ');
+  const parts = [title, path === title ? '' : path, place, url === undefined ? '' : `<${url}>`].filter(Boolean);
+  return `[^${number}]: ${parts.join(', ').replace(/\s+/g, ' ')}`;
 }
 
 /** Wraps text in a code fence longer than any inside it. */

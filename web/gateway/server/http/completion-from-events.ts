@@ -13,6 +13,7 @@ import {
   type FinishReason,
 } from './completion-objects.ts';
 import type { HttpError } from './http-error.ts';
+import { type Annotation, toAnnotations } from './annotations.ts';
 import { mergeIterables } from './merge-iterables.ts';
 
 /** Model events to send over HTTP. */
@@ -32,6 +33,7 @@ class ChoiceBuilder implements CompletionChoice {
   refusal = '';
   reasoning = '';
   readonly calls: ToolCall[] = [];
+  readonly annotations: Annotation[] = [];
   finish: FinishReason = 'stop';
   isFinished = false;
   reasoningTokens: number | undefined;
@@ -42,6 +44,7 @@ class ChoiceBuilder implements CompletionChoice {
     else if (event.type === 'refusal') this.refusal += event.text;
     else if (event.type === 'reasoning') this.reasoning += event.text;
     else if (event.type === 'tool_call') this.calls.push(event.call);
+    else if (event.type === 'citations') this.annotations.push(...toAnnotations(event));
     else if (event.type === 'usage') [this.#usage, this.reasoningTokens] = [event.usage, event.reasoningTokens];
     else if (event.type === 'finish') {
       this.finish = event.reason;
@@ -126,6 +129,8 @@ function writeChunk(writer: ChunkWriter, index: number, event: ModelEvent): stri
       return writer.reasoning(index, event.text);
     case 'tool_call':
       return writer.toolCall(index, event.call);
+    case 'citations':
+      return writer.annotations(index, toAnnotations(event));
     case 'finish':
       return writer.finish(index, event.reason);
     default:

@@ -1,6 +1,7 @@
 import type { ToolCall, Usage } from '#shared/rpc/record-schemas.ts';
 import { writeSse } from '#shared/http/sse.ts';
 import type { ModelEvent } from '../../providers/provider.ts';
+import { type Annotation, toCompletionAnnotation } from './annotations.ts';
 
 /** Fields common to all objects of one completion. */
 export interface CompletionHead {
@@ -51,16 +52,21 @@ export interface CompletionChoice {
   refusal: string;
   reasoning: string;
   calls: readonly ToolCall[];
+  annotations?: readonly Annotation[];
   finish: FinishReason;
 }
 
-function toChoiceObject({ text, refusal, reasoning, calls, finish }: CompletionChoice, index: number): Record<string, unknown> {
+function toChoiceObject(
+  { text, refusal, reasoning, calls, annotations = [], finish }: CompletionChoice,
+  index: number,
+): Record<string, unknown> {
   const message = {
     role: 'assistant',
     content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
     refusal: refusal === '' ? null : refusal,
     ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
     ...(calls.length > 0 ? { tool_calls: calls.map(toFunctionCall) } : {}),
+    ...(annotations.length > 0 ? { annotations: annotations.map(toCompletionAnnotation) } : {}),
   };
   return { index, message, logprobs: null, finish_reason: finish };
 }
@@ -110,6 +116,10 @@ export class ChunkWriter {
     const count = this.#calls.get(index) ?? 0;
     this.#calls.set(index, count + 1);
     return begin + this.#chunk(index, { tool_calls: [{ index: count, ...toFunctionCall(call) }] });
+  }
+
+  annotations(index: number, annotations: readonly Annotation[]): string {
+    return this.#begin(index) + this.#chunk(index, { annotations: annotations.map(toCompletionAnnotation) });
   }
 
   finish(index: number, reason: FinishReason): string {

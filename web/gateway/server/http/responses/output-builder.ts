@@ -1,3 +1,5 @@
+import type { ModelEvent } from '../../../providers/provider.ts';
+import { toAnnotations } from '../annotations.ts';
 import type {
   CallItem,
   ContentPart,
@@ -22,6 +24,8 @@ export class OutputBuilder {
   readonly #createId: (prefix: string, index: number) => string;
   /** The item being written. */
   #open: OpenItem | undefined;
+  /** Length of all text so far, in UTF-16 code units. */
+  #textLength = 0;
 
   constructor(createId: (prefix: string, index: number) => string) {
     this.#createId = createId;
@@ -29,7 +33,21 @@ export class OutputBuilder {
 
   addText(delta: string): ResponseEvent[] {
     const events = this.#ensurePart('output_text', () => ({ type: 'output_text', text: '', annotations: [], logprobs: [] }));
+    this.#textLength += delta.length;
     return [...events, ...this.#appendDelta(delta, { logprobs: [] })];
+  }
+
+  /** Adds the citations of the text being written. */
+  addAnnotations(event: Extract<ModelEvent, { type: 'citations' }>): ResponseEvent[] {
+    const open = this.#open;
+    if (open?.part.type !== 'output_text') return [];
+    const { annotations } = open.part;
+    return toAnnotations(event, this.#textLength - open.part.text.length).map((annotation) => ({
+      type: 'response.output_text.annotation.added',
+      ...this.#getPosition(open),
+      annotation_index: annotations.push(annotation) - 1,
+      annotation,
+    }));
   }
 
   /** A separate part after the message's previous content. */

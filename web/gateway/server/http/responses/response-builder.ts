@@ -91,6 +91,7 @@ export class ResponseBuilder {
         if (event.type === 'text') yield* this.#output.addText(event.text);
         else if (event.type === 'refusal') yield* this.#output.addRefusal(event.text);
         else if (event.type === 'reasoning') yield* this.#output.addReasoning(event.text);
+        else if (event.type === 'citations') yield* this.#output.addAnnotations(event);
         else if (event.type === 'tool_call') calls.push(event.call);
         else if (event.type === 'keep') this.#providerState = event.kept;
         else if (event.type === 'usage') [this.#usage, this.#reasoningTokens] = [event.usage, event.reasoningTokens ?? 0];
