@@ -38,6 +38,7 @@ import { recall } from './requirements/recall-requirements.ts';
 import { media } from './requirements/media-requirements.ts';
 import { responses } from './requirements/responses-requirements.ts';
 import { secrets } from './requirements/secrets-requirements.ts';
+import { sources } from './requirements/sources-requirements.ts';
 import { service } from './requirements/service-requirements.ts';
 import { search } from './requirements/search-requirements.ts';
 import { smallWork } from './requirements/small-work-requirements.ts';
@@ -70,6 +71,7 @@ const sections = [
   ...channels,
   ...configFile,
   ...filesMirror,
+  ...sources,
   ...icons,
   ...mcp,
   ...mcpServer,

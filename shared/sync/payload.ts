@@ -76,6 +76,7 @@ const REQUIRED_FIELDS: Partial<Record<SyncStore, Readonly<Record<string, Validat
     archived: optional(isBoolean),
     folder: optional(nullable(isText)),
     tags: optional(arrayWith(isText)),
+    collections: optional(arrayWith(isText)),
     ...COMPUTED_FIELDS,
     headId: isAbsent,
   },

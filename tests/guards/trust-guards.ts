@@ -232,4 +232,28 @@ export const TRUST_GUARDS: readonly Guard[] = [
     test: 'web/gateway/agent/trust/content-sources.test.ts',
     only: 'a label has room for',
   },
+  {
+    name: 'Folders of collections come from a person',
+    file: 'web/gateway/agent/collections/collection-methods.ts',
+    find: "if (sources.some(({ kind }) => kind !== 'web')) requirePerson",
+    replace: 'if (false) requirePerson',
+    test: 'web/gateway/agent/collections/collection-sources.test.ts',
+    only: 'can only be added by a person',
+  },
+  {
+    name: 'Documents of collections are from outside',
+    file: 'web/gateway/agent/collections/collection-tools.ts',
+    find: 'context.taint?.add(read.map(({ name }) => toCollectionSource(name)));',
+    replace: '',
+    test: 'web/gateway/agent/collections/collections.test.ts',
+    only: 'search and read only what is attached',
+  },
+  {
+    name: 'Agents search attached collections only',
+    file: 'web/gateway/agent/collections/collection-tools.ts',
+    find: '.listRecords(attached);',
+    replace: '.listRecords((await collections.load()).ids);',
+    test: 'web/gateway/agent/collections/collections.test.ts',
+    only: 'search and read only what is attached',
+  },
 ];
