@@ -21,10 +21,10 @@ export const chatEvents = {
     toolCallId: z.string(),
     isError: z.boolean().optional(),
   }),
-  /** A sub-agent of the run was started, uses another tool, or has ended. Sent to the sessions of all runs above it. */
-  'chat.sub_agent': z.object({ ...chatFields, subAgent: subAgentEntry }),
   /** A tool has read texts that the reply can cite. Until the run ends, its text contains their numbers in brackets, such as `[3]`; the stored reply has `citations` instead. */
   'chat.sources': z.object({ ...chatFields, sources: z.array(citedSource) }),
+  /** A sub-agent of the run was started, uses another tool, or has ended. Sent to the sessions of all runs above it. */
+  'chat.sub_agent': z.object({ ...chatFields, subAgent: subAgentEntry }),
   /** The run completed and its reply was stored as the message `messageId`. */
   'chat.done': z.object({ ...chatFields, usage, messageId: z.string() }),
   /** The run failed or was aborted. `messageId` is the stored partial reply, if there is one. */
@@ -61,8 +61,8 @@ export const RUN_EVENTS = [
   'chat.tool_pending',
   'chat.tool_call',
   'chat.tool_result',
-  'chat.sub_agent',
   'chat.sources',
+  'chat.sub_agent',
   'chat.done',
   'chat.error',
 ] as const satisfies readonly (keyof typeof chatEvents)[];

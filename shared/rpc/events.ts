@@ -42,6 +42,8 @@ export const events = {
   /** Other clients changed a drawing that this connection has open. With `reopen`, the changes are too large for an event: call `drawings.open` again. */
   'drawing.changed': z.object({ drawingId: z.string(), changes: z.array(changeSchema), reopen: z.boolean().optional() }),
   ...collectionEvents,
+  /** A project was created, changed, deleted or restored, or chats were moved to or from it. */
+  'project.changed': z.object({ id: z.string(), deleted: z.boolean().optional() }),
   /** An item was moved to the trash, restored, or deleted permanently. */
   'trash.changed': z.object({}),
   /** Another client is drawing a shape on a drawing that this connection has open; null when it is finished or cancelled. `from` identifies the client. */

@@ -194,6 +194,8 @@ export const sessionEntry = z.object({
   parameters: modelParameters.optional(),
   /** IDs of the collections attached to the session, besides those of its agent. */
   collections: z.array(id).optional(),
+  /** ID of the project that the session belongs to. The project may have been deleted. */
+  projectId: z.string().optional(),
   /** Name of the session’s agent, if it was removed. */
   removedAgent: z.string().optional(),
   /** A run is in progress. */

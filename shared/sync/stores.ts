@@ -20,6 +20,8 @@ export const SYNC_STORES = {
   approvals: { conflicts: false },
   devices: { conflicts: false },
   apiKeys: { conflicts: false },
+  /** Projects: folders of chats with instructions, files and settings. */
+  projects: { conflicts: true },
   /** Budgets, with what people decided about them. */
   budgets: { conflicts: false },
   /** Responses stored for callers of `/v1/responses`. */

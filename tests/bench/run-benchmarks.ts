@@ -60,8 +60,8 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   prompts: benchPrompts,
   idle: benchIdle,
   injection: benchInjection,
-  'sub-agents': benchSubAgents,
   citations: benchCitations,
+  'sub-agents': benchSubAgents,
 };
 
 /** Sections that prove a promise on every machine: a missed limit fails the command. They need no built app. */

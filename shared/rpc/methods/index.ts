@@ -24,6 +24,7 @@ import { memoryContracts } from './memory-contracts.ts';
 import { modelContracts } from './model-contracts.ts';
 import { modelListContracts } from './model-list-contracts.ts';
 import { planContracts } from './plan-contracts.ts';
+import { projectContracts } from './project-contracts.ts';
 import { reviewContracts } from './review-contracts.ts';
 import { sessionContracts } from './session-contracts.ts';
 import { sessionListContracts } from './session-list-contracts.ts';
@@ -66,6 +67,7 @@ export const contracts = {
   ...trashContracts,
   ...wikiContracts,
   ...planContracts,
+  ...projectContracts,
   ...drawingContracts,
   ...skillContracts,
   ...deviceContracts,

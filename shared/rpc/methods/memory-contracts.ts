@@ -73,6 +73,11 @@ const recallHistoryEntry = z.object({
 export type RecallHistoryEntry = z.infer<typeof recallHistoryEntry>;
 
 const agentParams = { agentId: agentId.default('main') };
+const ownerParams = {
+  ...agentParams,
+  /** A project, for its own memory instead of the agent's. */
+  projectId: agentId.optional(),
+};
 const id = z.string().min(1).max(128);
 const text = z.string().trim().min(1).max(10_000);
 const date = z.string().regex(/^\d{4}-\d\d-\d\d$/, 'must be a date such as 2026-11-22');
@@ -81,7 +86,7 @@ const date = z.string().regex(/^\d{4}-\d\d-\d\d$/, 'must be a date such as 2026-
 export const memoryContracts = {
   'memory.list': defineMethod({
     params: z.strictObject({
-      ...agentParams,
+      ...ownerParams,
       category: memoryCategory.optional(),
       limit: z.number().int().min(1).max(10_000).optional(),
       cursor: z
@@ -102,7 +107,7 @@ export const memoryContracts = {
   }),
   'memory.search': defineMethod({
     params: z.strictObject({
-      ...agentParams,
+      ...ownerParams,
       query: z.string().trim().min(1).max(1000),
       limit: z.number().int().min(1).max(100).default(10),
     }),
@@ -113,7 +118,7 @@ export const memoryContracts = {
   }),
   'memory.add': defineMethod({
     params: z.strictObject({
-      ...agentParams,
+      ...ownerParams,
       text,
       category: memoryCategory.default('fact'),
       /** Defaults to now. Pass the original time to restore a memory. */
@@ -128,7 +133,7 @@ export const memoryContracts = {
     policy: { scope: 'write' },
   }),
   'memory.update': defineMethod({
-    params: z.strictObject({ ...agentParams, id, text: text.optional(), category: memoryCategory.optional() }),
+    params: z.strictObject({ ...ownerParams, id, text: text.optional(), category: memoryCategory.optional() }),
     result: z.object({ memory: memoryEntry }),
     emits: ['memory.changed'],
     docs: 'Changes the text or category of a memory. Its time stays the same; its ID changes with the text.',
@@ -136,7 +141,7 @@ export const memoryContracts = {
     policy: { scope: 'write' },
   }),
   'memory.delete': defineMethod({
-    params: z.strictObject({ ...agentParams, id }),
+    params: z.strictObject({ ...ownerParams, id }),
     result: z.object({
       deleted: z.literal(true),
       memory: memoryEntry,
@@ -149,7 +154,7 @@ export const memoryContracts = {
     policy: { scope: 'write' },
   }),
   'memory.forget': defineMethod({
-    params: z.strictObject({ ...agentParams, id }),
+    params: z.strictObject({ ...ownerParams, id }),
     result: z.object({
       forgotten: memoryEntry,
       /** Outside sources, if the memory was not yet reviewed. */

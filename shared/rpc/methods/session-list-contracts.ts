@@ -1,5 +1,6 @@
 import { hasVisibleText, stripBidiControls, INVISIBLE_NAME_MESSAGE } from '../../display-name.ts';
 import { defineMethod } from '../contract.ts';
+import { id } from '../frames.ts';
 import { agentId, sessionEntry, sessionPath } from '../record-schemas.ts';
 import { createVisibleName } from '../visible-name.ts';
 import { z } from '../zod.ts';
@@ -18,6 +19,7 @@ export const sessionFilters = {
   agentId: agentId.optional(),
   folder: sessionFolder.optional(),
   tag: sessionTag.optional(),
+  projectId: id.optional(),
   archived: z.boolean().optional(),
   pinned: z.boolean().optional(),
 };

@@ -23,8 +23,8 @@ export type SyncState = z.infer<typeof syncState>;
 
 const syncConflict = z.object({
   id: z.string(),
-  kind: z.enum(['session', 'branch', 'setting', 'memory', 'file']),
-  /** The subject of the conflict: the title of a chat, the name of a setting, or `<workspace>/<path>` of a file. */
+  kind: z.enum(['session', 'branch', 'setting', 'memory', 'file', 'project']),
+  /** The subject of the conflict: the title of a chat, the name of a project or setting, or `<workspace>/<path>` of a file. */
   about: z.string(),
   /** Author and time of the version that lost, in milliseconds since the Unix epoch. */
   origin: z.string(),

@@ -6,14 +6,14 @@ import { z } from '../zod.ts';
 export const TRASH_DAYS = 30;
 export const TRASH_MS = TRASH_DAYS * 86_400_000;
 
-const trashKind = z.enum(['chat', 'memory', 'page', 'drawing']);
+const trashKind = z.enum(['chat', 'memory', 'page', 'drawing', 'project']);
 
 const trashEntry = z.object({
   id: z.string(),
   kind: trashKind,
-  /** Title of the chat, page or drawing; text of the memory. */
+  /** Title of the chat, page or drawing; name of the project; text of the memory. */
   title: z.string(),
-  /** The agent that it belonged to; null for drawings. */
+  /** The agent that it belonged to; null for drawings and projects. */
   agentId: z.string().nullable(),
   deletedAt: z.number(),
   /** When it is deleted permanently. */
@@ -22,19 +22,19 @@ const trashEntry = z.object({
 /** Something deleted that can be restored. */
 export type TrashEntry = z.infer<typeof trashEntry>;
 
-/** Deleted chats, memories, wiki pages and drawings (docs/decisions/0130-trash.md). No other method reads the trash. */
+/** Deleted chats, memories, wiki pages, drawings and projects (docs/decisions/0130-trash.md). No other method reads the trash. */
 export const trashContracts = {
   'trash.list': defineMethod({
     params: z.strictObject({}),
     result: z.object({ items: z.array(trashEntry), count: z.number().int() }),
-    docs: `Lists deleted chats, memories, wiki pages and drawings, last deleted first. They are deleted permanently after ${TRASH_DAYS} days.`,
+    docs: `Lists deleted chats, memories, wiki pages, drawings and projects, last deleted first. They are deleted permanently after ${TRASH_DAYS} days.`,
     policy: { scope: 'admin' },
   }),
   'trash.restore': defineMethod({
     params: z.strictObject({ id }),
     result: z.object({ kind: trashKind, agentId: z.string().nullable(), path: z.string() }),
-    emits: ['trash.changed'],
-    docs: 'Restores an item. `path` is the path of the session or page, or the ID of the memory or drawing. If another session or page has its path by now, it gets a new one.',
+    emits: ['trash.changed', 'project.changed'],
+    docs: 'Restores an item. `path` is the path of the session or page, or the ID of the memory, drawing or project. If another session or page has its path by now, it gets a new one.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),

@@ -7,6 +7,7 @@ import CalendarClock from '@lucide/svelte/icons/calendar-clock';
 import ChartColumn from '@lucide/svelte/icons/chart-column';
 import Cog from '@lucide/svelte/icons/cog';
 import Columns2 from '@lucide/svelte/icons/columns-2';
+import FolderClosed from '@lucide/svelte/icons/folder-closed';
 import Globe from '@lucide/svelte/icons/globe';
 import GraduationCap from '@lucide/svelte/icons/graduation-cap';
 import Keyboard from '@lucide/svelte/icons/keyboard';
@@ -95,6 +96,7 @@ export const getSettingsSections = (): readonly PlaceGroup[] => [
 /** Pages that only links and the palette lead to. */
 const getOtherPlaces = (): readonly Place[] => [
   { href: '/sessions', label: m.shell_page_chats(), icon: MessagesSquare },
+  { href: '/projects', label: m.shell_page_projects(), icon: FolderClosed },
   { href: '/prompts', label: m.shell_page_prompts(), icon: SquareSlash },
   { href: '/compare', label: m.shell_compare_link(), icon: Columns2 },
 ];

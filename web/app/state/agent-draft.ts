@@ -31,9 +31,9 @@ export interface AgentDraft {
   /** Groups of tools in every message; null: the default tools. */
   toolGroups: string[] | null;
   memory: boolean;
-  subAgents: SubAgentDraft;
   /** IDs of the collections that it searches. */
   collections: string[];
+  subAgents: SubAgentDraft;
   workspace: string;
 }
 
@@ -49,8 +49,8 @@ export const NEW_AGENT: AgentDraft = {
   deny: '',
   toolGroups: null,
   memory: true,
-  subAgents: toSubAgentDraft(undefined),
   collections: [],
+  subAgents: toSubAgentDraft(undefined),
   workspace: '',
 };
 
@@ -71,7 +71,7 @@ function toAgentParameters(draft: ParameterDraft): { [Name in AgentParameterName
 
 /** Converts an agent to form values. `defaultInstructions` are shown if the agent has none of its own. */
 export function toAgentDraft(config: AgentConfig, defaultInstructions = ''): AgentDraft {
-  const { name, avatar, model, fallbacks, systemPrompt, tools, toolGroups, memory, subAgents, collections, workspace } = config;
+  const { name, avatar, model, fallbacks, systemPrompt, tools, toolGroups, memory, collections, subAgents, workspace } = config;
   const { allow, deny } = tools ?? {};
   return {
     name: name ?? '',
@@ -85,8 +85,8 @@ export function toAgentDraft(config: AgentConfig, defaultInstructions = ''): Age
     deny: (deny ?? []).join('\n'),
     toolGroups: toolGroups ? [...toolGroups] : null,
     memory: memory ?? true,
-    subAgents: toSubAgentDraft(subAgents),
     collections: [...(collections ?? [])],
+    subAgents: toSubAgentDraft(subAgents),
     workspace: workspace ?? '',
   };
 }
@@ -132,8 +132,8 @@ export function toAgentConfig(draft: AgentDraft, defaultInstructions = ''): Agen
     tools: allow || deny.length > 0 ? { ...(allow && { allow }), ...(deny.length > 0 && { deny }) } : undefined,
     toolGroups: draft.toolGroups ?? undefined,
     memory: draft.memory ? undefined : false,
-    subAgents: toSubAgentSettings(draft.subAgents),
     collections: draft.collections.length > 0 ? draft.collections : undefined,
+    subAgents: toSubAgentSettings(draft.subAgents),
     workspace: draft.workspace.trim() || undefined,
   };
 }

@@ -19,6 +19,7 @@ const STORE_LABELS: Readonly<Record<SyncStore, () => string>> = {
   approvals: () => m.backups_store_approvals(),
   devices: () => m.backups_store_devices(),
   apiKeys: () => m.backups_store_api_keys(),
+  projects: () => m.backups_store_projects(),
   budgets: () => m.backups_store_budgets(),
   responses: () => m.backups_store_responses(),
   systemEvents: () => m.backups_store_system_events(),

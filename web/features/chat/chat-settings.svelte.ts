@@ -1,19 +1,22 @@
 import type { ModelParameters, ThinkingLevel } from '#shared/rpc/model-parameters.ts';
 import type { SessionEntry } from '#shared/rpc/record-schemas.ts';
+import { projects } from '#app/projects/project-list.svelte.ts';
 import { sessions } from '#app/state/session-list.svelte.ts';
 
 /** How a chat is answered: with memories or not, from which collections, and with which parameters. What is chosen for a new chat is kept until there is one. */
 export class ChatSettings {
   readonly #agentId: () => string;
   readonly #sessionId: () => string | null;
+  readonly #projectId: () => string | null;
   #isMemoryWanted = $state(true);
   #wantedParameters = $state.raw<ModelParameters | null>(null);
   #wantedCollections = $state.raw<readonly string[]>([]);
 
-  /** `sessionId`: null for a new chat. */
-  constructor(agentId: () => string, sessionId: () => string | null) {
+  /** `sessionId`: null for a new chat. `projectId`: the project that it is created in. */
+  constructor(agentId: () => string, sessionId: () => string | null, projectId: () => string | null) {
     this.#agentId = agentId;
     this.#sessionId = sessionId;
+    this.#projectId = projectId;
   }
 
   get usesMemory(): boolean {
@@ -59,6 +62,8 @@ export class ChatSettings {
   /** Stores what was chosen for a new chat, before its first message: that must not be answered otherwise. */
   async prepare(sessionId: string): Promise<void> {
     const path = this.#toPath(sessionId);
+    const projectId = this.#projectId();
+    if (projectId !== null) await projects.moveChats([path], projectId, true);
     if (!this.#isMemoryWanted) await sessions.setRecall(path, false, true);
     if (this.#wantedParameters) await sessions.setParameters(path, this.#wantedParameters, true);
     if (this.#wantedCollections.length > 0) await sessions.setCollections(path, this.#wantedCollections, true);

@@ -19,6 +19,7 @@ const CHANGE_TEXTS = {
   setting: () => m.devices_conflict_setting(),
   memory: () => m.devices_conflict_memory(),
   file: () => m.devices_conflict_file(),
+  project: () => m.devices_conflict_project(),
 };
 
 /** The two versions of a conflict, and the buttons that choose between them. */

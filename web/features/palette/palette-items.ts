@@ -85,6 +85,7 @@ export function getActions(chat: SessionEntry | null): PaletteItem[] {
     ...shortcut('copyReply', m.shell_shortcut_copy_reply(), ClipboardCopy),
     ...shortcut('copyCode', m.shell_shortcut_copy_code(), FileCode),
     to('collection', m.palette_new_collection(), FolderPlus, '/collections?new'),
+    to('project', m.palette_project(), FolderPlus, '/projects?new'),
     to('plan', m.palette_plan(), ListTodo, '/plans'),
     to('drawing', m.palette_drawing(), ImagePlus, '/annotate'),
     to('provider', m.palette_add_provider(), Plus, '/models#providers'),

@@ -33,6 +33,7 @@ class Trash {
     const { kind, agentId, path } = await gateway.call('trash.restore', { id });
     await this.load();
     if (kind === 'chat') return `/chat/${path.replace(/\.jsonl$/, '')}`;
+    if (kind === 'project') return `/project?id=${path}`;
     if (kind === 'drawing') return `/annotate/${path}`;
     const query = new URLSearchParams({ ...(agentId === null ? {} : { agent: agentId }), ...(kind === 'page' ? { page: path } : {}) });
     return `${kind === 'page' ? '/wiki' : '/memory'}?${query.toString()}`;

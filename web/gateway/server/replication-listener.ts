@@ -58,8 +58,10 @@ export class ReplicationListener {
     const stores = new Set(changes.map(({ store }) => store));
     if (stores.has('config') || stores.has('secrets')) config.reload().catch(fault);
     if (stores.has('runs')) void remoteRuns.refresh();
-    for (const { store, key, deleted } of changes)
+    for (const { store, key, deleted } of changes) {
       if (store === 'plans') hub.emit({ event: 'plan.changed', payload: { planId: key, ...(deleted ? { deleted } : {}) } }, null);
+      if (store === 'projects') hub.emit({ event: 'project.changed', payload: { id: key, ...(deleted ? { deleted } : {}) } }, null);
+    }
     if (stores.has('conflicts')) this.notifySyncChange();
     const changedSessions = changes.flatMap(({ store, key, sessionKey, deleted }) => {
       const session = sessionKey ?? (store === 'sessions' || store === 'heads' ? key : undefined);

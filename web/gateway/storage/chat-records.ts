@@ -6,9 +6,11 @@ import type { RoutedCall } from './records/routed-call.ts';
 import type { RunStatus, UsageRecord } from './vault-interface.ts';
 
 /** A session as it is stored; its key is `<agentId>/<sessionId>`. */
-export interface SessionRecord extends Omit<SessionEntry, 'file' | 'path' | 'running' | 'removedAgent' | 'parameters'> {
+export interface SessionRecord extends Omit<SessionEntry, 'file' | 'path' | 'running' | 'removedAgent' | 'parameters' | 'projectId'> {
   /** Name of the removed agent; null if an agent with its id exists again. */
   removedAgent?: string | null;
+  /** Null once it was taken out of a project. */
+  projectId?: string | null;
   /** Model parameters; null after a reset. Another build may have stored others: read them with `readModelParameters`. */
   parameters?: ModelParameters | null;
   /** `<agentId>/<sessionId>`. */

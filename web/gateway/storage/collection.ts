@@ -13,6 +13,7 @@ const KEY_PATHS: { [Name in keyof Collections]: (record: Collections[Name]) => s
   approvals: ({ id }) => id,
   devices: ({ id }) => id,
   apiKeys: ({ id }) => id,
+  projects: ({ id }) => id,
   budgets: ({ id }) => id,
   responses: ({ id }) => id,
   conversations: ({ id }) => id,

@@ -7,7 +7,7 @@ import { computeSums } from './session-rows.ts';
 import { createBareSession, type SessionFields, type SessionHead } from './session-records.ts';
 import type { Transactions, VaultWrite } from './transactions.ts';
 
-const RESTORE_STORES: StoreName[] = ['conflicts', 'sessions', 'messages', 'config', 'memories'];
+const RESTORE_STORES: StoreName[] = ['conflicts', 'sessions', 'messages', 'config', 'memories', 'projects'];
 
 /** Versions that lost a sync conflict. */
 export function createConflictStore({ transactions }: { transactions: Transactions }): Vault['conflicts'] {
@@ -17,7 +17,7 @@ export function createConflictStore({ transactions }: { transactions: Transactio
     get: (id) => transactions.read(['conflicts'], (tx) => tx.objectStore('conflicts').get(id)),
 
     current: (copy) =>
-      transactions.read(['sessions', 'config', 'memories', 'files'], async (tx) => {
+      transactions.read(['sessions', 'config', 'memories', 'projects', 'files'], async (tx) => {
         const value = await readValue(tx, copy.store as SyncStore, copy.key);
         return value === undefined ? undefined : JSON.stringify(value);
       }),
@@ -35,7 +35,7 @@ export function createConflictStore({ transactions }: { transactions: Transactio
 
 /** The losing version becomes a new one, and so the newest. */
 async function restoreVersion({ tx, put, putSession }: VaultWrite, { store, key, payload }: ConflictCopy): Promise<void> {
-  if (store === 'config' || store === 'memories') return put(store, key, parsePayload(store, payload));
+  if (store === 'config' || store === 'memories' || store === 'projects') return put(store, key, parsePayload(store, payload));
   if (store !== 'sessions' && store !== 'heads') return;
   const before = await tx.objectStore('sessions').get(key);
   const part = JSON.parse(payload) as SessionFields | SessionHead;

@@ -73,6 +73,7 @@ export const migrations: readonly VaultMigration[] = [
     for (const name of ['collectionTexts', 'collectionSegments', 'collectionVectors'] as const)
       db.createObjectStore(name, { keyPath: 'id' });
   },
+  (db) => void db.createObjectStore('projects', { keyPath: 'id' }),
 ];
 
 /** Splits the single document into a row for each key. */

@@ -17,7 +17,7 @@ export function parseSessionPath(path: string): string {
 }
 
 export function toSessionEntry(
-  { key, headId: _, removedAgent, parameters: stored, ...record }: SessionRecord,
+  { key, headId: _, removedAgent, projectId, parameters: stored, ...record }: SessionRecord,
   running: boolean,
 ): SessionEntry {
   // The record may come from an import, a backup or another build.
@@ -28,6 +28,7 @@ export function toSessionEntry(
     path: `${key}.jsonl`,
     file: `${record.sessionId}.jsonl`,
     ...(parameters ? { parameters } : {}),
+    ...(projectId ? { projectId } : {}),
     ...(removedAgent ? { removedAgent } : {}),
     ...(running ? { running } : {}),
   };

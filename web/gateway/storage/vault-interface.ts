@@ -14,6 +14,7 @@ import type { ChannelState } from './records/channel-state.ts';
 import type { ApiFileRecord } from './records/api-file-record.ts';
 import type { BudgetRecord } from './records/budget-record.ts';
 import type { ConversationRecord } from './records/conversation-record.ts';
+import type { ProjectRecord } from './records/project-record.ts';
 import type { ResponseRecord } from './records/response-record.ts';
 import type { ContentLabel } from './records/content-label.ts';
 import type {
@@ -119,6 +120,7 @@ export interface Collections {
   approvals: ApprovalRecord;
   devices: DeviceRecord;
   apiKeys: KeyRecord;
+  projects: ProjectRecord;
   budgets: BudgetRecord;
   responses: ResponseRecord;
   conversations: ConversationRecord;

@@ -123,6 +123,7 @@ export interface VaultSchema extends DBSchema {
   approvals: { key: string; value: Collections['approvals']; indexes: { createdAt: number } };
   devices: { key: string; value: Collections['devices'] };
   apiKeys: { key: string; value: Collections['apiKeys'] };
+  projects: { key: string; value: Collections['projects'] };
   budgets: { key: string; value: Collections['budgets'] };
   responses: { key: string; value: Collections['responses'] };
   conversations: { key: string; value: Collections['conversations'] };

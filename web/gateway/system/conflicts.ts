@@ -25,6 +25,12 @@ const sessionFields = z.object({
 });
 const headFields = z.object({ headId: z.string().nullable() });
 const settingRow = z.object({ name: z.string(), value: z.unknown() });
+const projectFields = z.object({
+  name: z.string(),
+  instructions: z.string().optional(),
+  model: z.string().nullish(),
+  archived: z.boolean().optional(),
+});
 const memoryFields = z.object({ text: z.string(), category: z.string().optional() });
 
 type ConflictReader = Pick<Vault, 'conflicts' | 'sessions' | 'messages'>;
@@ -89,6 +95,17 @@ const KINDS = new Map<string, ConflictKind>([
       kind: 'memory',
       getTitle: async ({ payload }) => truncate(memoryFields.safeParse(parsePayload(payload)).data?.text ?? 'A memory', MAX_NAME_CHARS),
       render: async (version) => memoryFields.parse(version).text,
+    },
+  ],
+  [
+    'projects',
+    {
+      kind: 'project',
+      getTitle: async ({ payload }) => truncate(projectFields.safeParse(parsePayload(payload)).data?.name ?? 'A project', MAX_NAME_CHARS),
+      async render(version) {
+        const { name, instructions = '', model, archived } = projectFields.parse(version);
+        return [[name, ...(model ? [model] : []), ...(archived ? ['archived'] : [])].join(' · '), instructions].filter(Boolean).join('\n');
+      },
     },
   ],
   [

@@ -3,7 +3,8 @@ import type { ContractParams, ContractResult } from '#shared/rpc/contract.ts';
 import { id } from '#shared/rpc/frames.ts';
 import type { browserContracts, BrowserPageEvents } from '#shared/rpc/methods/browser-contracts.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { type Agent, getWorkspaceName } from '../agents.ts';
+import type { Agent } from '../agents.ts';
+import { getFilesWorkspace } from '../projects/chat-workspaces.ts';
 import { type Bridge, requireCapability } from '../../ports/bridge-interface.ts';
 import { type BrowserConfig, getBrowserAccess } from './browser-access.ts';
 import { getTextPage } from '../workspace/text-page.ts';
@@ -88,7 +89,7 @@ export function browserTools({ bridge, config, workspaces, labels, agent }: Brow
     if (error !== null) return `Couldn’t download ${filename}: ${error}`;
     try {
       const file = await call('browser.download', { downloadId, profile }, context);
-      const [to, workspace] = [await workspaces(), getWorkspaceName(agent(context.agentId))];
+      const [to, workspace] = [await workspaces(), getFilesWorkspace(agent(context.agentId), context.project)];
       const existingPaths = new Set((await to.list(workspace, DOWNLOADS_FOLDER)).map(({ path }) => path));
       const path = toFreePath(filename, existingPaths);
       await labels.add('file', `${workspace}/${path}`, lastSources.get(profile) ?? [ANY_PAGE]);

@@ -1,11 +1,13 @@
 import { defineModule, type Lazy } from '../../system/modules.ts';
 import type { AgentMemories } from '../knowledge/memory/agent-memories.ts';
 import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
 import { canRemember, createFactRecorder } from './remember-facts.ts';
 import type { SummariserDeps } from './summariser.ts';
 
 type CompactorNeeds = Omit<SummariserDeps, 'remember' | 'canRemember'> & {
+  vault: Pick<Vault, 'sessions' | 'collection'>;
   memories: Lazy<AgentMemories>;
   longTermMemories: Lazy<LongTermMemories>;
   labels: ContentLabels;

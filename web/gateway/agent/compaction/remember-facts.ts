@@ -6,6 +6,8 @@ import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts
 import type { MemoryCategory } from '../../knowledge/memory/long-term.ts';
 import type { ModelCaller } from '../runs/run-types.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
+import { findProject, getMemoryWorkspace } from '../projects/chat-workspaces.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
 import type { Lazy } from '../../system/modules.ts';
 
 export interface Fact {
@@ -13,13 +15,19 @@ export interface Fact {
   category: MemoryCategory;
 }
 
-/** Stores new facts in the agent's memory, like the tool `memory_add`. `sources`: the outside sources of the conversation. */
+/** Stores new facts in the memory of the chat, like the tool `memory_add`. `sources`: the outside sources of the conversation. */
 export const createFactRecorder =
-  (deps: { memories: Lazy<AgentMemories>; longTermMemories: Lazy<LongTermMemories>; labels: ContentLabels }) =>
-  async (facts: readonly Fact[], { agent }: Pick<ModelCaller, 'agent'>, sources: readonly string[]): Promise<void> => {
-    const memory = await (await deps.memories.load()).getManager(agent.id);
+  (deps: {
+    vault: Pick<Vault, 'collection' | 'sessions'>;
+    memories: Lazy<AgentMemories>;
+    longTermMemories: Lazy<LongTermMemories>;
+    labels: ContentLabels;
+  }) =>
+  async (facts: readonly Fact[], { agent, key }: Pick<ModelCaller, 'agent' | 'key'>, sources: readonly string[]): Promise<void> => {
+    const workspace = getMemoryWorkspace(agent, await findProject(deps.vault, await deps.vault.sessions.get(key)));
+    const memory = await (await deps.memories.load()).openWorkspace(workspace);
     for (const { text, category } of facts) {
-      await labelMemory(deps, agent.id, text, sources);
+      await labelMemory(deps, workspace, text, sources);
       await memory.addMemory(text, category);
     }
   };

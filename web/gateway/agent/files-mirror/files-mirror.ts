@@ -17,7 +17,7 @@ const SCAN_INTERVAL_MS = 30_000;
 
 export interface FilesMirrorDeps {
   bridge: Bridge;
-  vault: Pick<Vault, 'files' | 'messages' | 'onRemoteChanges'>;
+  vault: Pick<Vault, 'files' | 'messages' | 'sessions' | 'collection' | 'onRemoteChanges'>;
   clock: Clock;
   agents: Pick<Agents, 'list'>;
   sync: Pick<SyncPort, 'watch'> | undefined;

@@ -161,6 +161,7 @@ export class HttpAgents {
             show,
             taint,
           },
+          cite: (read) => sources.cite(read, call.id),
           delegation: { node, model, jobId: undefined, outsideGrant },
           cite: (read) => sources.cite(read, call.id),
         });

@@ -1,7 +1,8 @@
-import type { ModelParameters } from '#shared/rpc/model-parameters.ts';
+import { type ModelParameters, readModelParameters } from '#shared/rpc/model-parameters.ts';
+import type { ProjectRecord } from '../../storage/records/project-record.ts';
 import type { GenerationOptions, ReasoningEffort } from '../../providers/provider.ts';
 
-/** Parameters of a call, session, job or channel, and agent. Undefined values are inherited. */
+/** Parameters of a call, session, job or channel, project, and agent. Undefined values are inherited. */
 export type ParameterLayer = { [Name in keyof ModelParameters]?: ModelParameters[Name] | undefined } | null | undefined;
 
 /** Merges parameters: earlier layers take precedence. Instructions of all layers apply, those of the last layer first. */
@@ -11,6 +12,10 @@ export function mergeParameters(...layers: readonly ParameterLayer[]): ModelPara
   const { instructions: _, ...merged }: ModelParameters = Object.fromEntries(entries);
   return { ...merged, ...(instructions === '' ? {} : { instructions }) };
 }
+
+/** The parameters of a project, with its instructions; those that another build may have stored are left out. */
+export const toParameterLayer = (project: Pick<ProjectRecord, 'parameters' | 'instructions'> | undefined): ParameterLayer =>
+  project && { ...readModelParameters(project.parameters), instructions: project.instructions };
 
 const EFFORTS: Readonly<Record<NonNullable<ModelParameters['thinking']>, ReasoningEffort>> = {
   off: 'none',

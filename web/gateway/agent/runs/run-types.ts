@@ -11,6 +11,7 @@ import type { Provider, ToolSpec, GenerationOptions } from '../../providers/prov
 import type { ToolOffer } from '../tools/tool-offer.ts';
 import type { ToolContext } from '../tools/tool-registry.ts';
 import type { RoutedCall } from '../../storage/records/routed-call.ts';
+import type { ProjectRecord } from '../../storage/records/project-record.ts';
 import type { OutsideGrant } from '#shared/rpc/methods/cron-contracts.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { Branch, MessageRecord, SessionRecord } from '../../storage/chat-records.ts';
@@ -70,6 +71,8 @@ export interface RunRecall {
     run: {
       agent: Agent;
       session: SessionRecord;
+      /** Project of the session. */
+      project: ProjectRecord | undefined;
       user: MessageRecord;
       /** The branch before the message. */
       above: readonly MessageRecord[];

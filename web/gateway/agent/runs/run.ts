@@ -23,7 +23,7 @@ import { toInterruptedReplyId, withSharedIds } from './interrupted-run.ts';
 import { toSender } from './idempotent-send.ts';
 import { toDefaultInstructions } from '../../config/default-instructions.ts';
 import { isDisconnected, isRefusal, toStoredError } from './run-errors.ts';
-import { mergeParameters, toGenerationOptions, toInstructions } from './run-parameters.ts';
+import { mergeParameters, toGenerationOptions, toInstructions, toParameterLayer } from './run-parameters.ts';
 import { toUsageRecords } from './run-usage.ts';
 import {
   type SelectedModel,
@@ -34,6 +34,8 @@ import {
   type RunRequest,
   type RunsDeps,
 } from './run-types.ts';
+import { findProject } from '../projects/chat-workspaces.ts';
+import type { ProjectRecord } from '../../storage/records/project-record.ts';
 import { toCacheKey } from '../../providers/cache-key.ts';
 import { createSystemText, markSession, createPrompt } from './prompt.ts';
 import { buildRunContext, formatTimeContext, toVisibleFiles } from './run-context.ts';
@@ -211,9 +213,10 @@ export class Run {
     const { vault, clock, models, tools, timeZone, silenceMs, limits, lifecycleHooks, events } = this.#deps;
     const { user } = position;
     // On resend, the session's head is still the earlier reply: the branch is what precedes the answered message.
-    const [earlierMessages, waiting, { generate, toResultContent }] = await Promise.all([
+    const [earlierMessages, waiting, project, { generate, toResultContent }] = await Promise.all([
       vault.messages.branch(this.#key, { limit: CONTEXT_MESSAGES, before: user.id }),
       events.getQueued(this.#key),
+      findProject(vault, position.session),
       import('./generate.ts').catch((cause: unknown) => Promise.reject(createNotLoadedError(cause))),
     ]);
     const { agentId, principal, wishes, exact, tools: only, actsFor, scopes, systemPrompt = this.#agent.systemPrompt } = this.#request;
@@ -222,17 +225,19 @@ export class Run {
       this.#request.parameters,
       readModelParameters(position.session.parameters),
       this.#request.sourceParameters,
+      toParameterLayer(project),
       this.#agent.parameters,
     );
     this.#taint.addText(parameters.instructions ?? '');
+    this.#taint.add(project?.outside ?? []);
     this.#addContextToTaint(earlierMessages.messages, user, waiting);
     this.#output.sources.addEarlier(earlierMessages.messages);
-    const agent = withCollections(this.#agent, position.session.collections);
+    const agent = withCollections(this.#agent, [...(position.session.collections ?? []), ...(project?.collections ?? [])]);
     const offered = await getOfferedTools(principal, tools, agent, this.#chosen, only, actsFor, scopes);
     const usable = [...offered.tools, ...offered.deferred];
     const [notes, recalled] = await Promise.all([
       lifecycleHooks.getNotes(agent, this.#key, usable, toPlainText(user.content)),
-      this.#recall(position, earlierMessages.messages),
+      this.#recall(position, earlierMessages.messages, project),
     ]);
     const send = (file: SentFile): void => this.#output.files.add(file);
     if (waiting) this.#markDelivered = () => waiting.markDelivered();
@@ -288,6 +293,7 @@ export class Run {
             agentId,
             sessionKey: this.#key,
             runId: this.id,
+            project,
             toolCallId: call.id,
             principal,
             actsFor,
@@ -298,8 +304,8 @@ export class Run {
             send,
             show,
             taint: this.#taint,
-            delegation: { node: this.#node, model: output.model, jobId, outsideGrant },
             cite: (sources) => this.#output.sources.cite(sources, call.id),
+            delegation: { node: this.#node, model: output.model, jobId, outsideGrant },
           }),
       })) {
         await output.apply(event, position.user, toResultContent);
@@ -332,11 +338,16 @@ export class Run {
   }
 
   /** Recalls memories for the message, and reports them to readers before the reply. */
-  async #recall({ session, user }: RunPosition, earlierMessages: readonly MessageRecord[]): Promise<RecallResult | undefined> {
+  async #recall(
+    { session, user }: RunPosition,
+    earlierMessages: readonly MessageRecord[],
+    project: ProjectRecord | undefined,
+  ): Promise<RecallResult | undefined> {
     const about = {
       isTainted: this.#taint.isTainted,
       agent: this.#agent,
       session,
+      project,
       user,
       above: earlierMessages,
       principal: this.#request.principal,

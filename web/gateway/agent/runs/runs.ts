@@ -5,7 +5,9 @@ import { getAttachmentSources, mergeSources, toChannelSource } from '../trust/co
 import { type MessageRecord, type SessionRecord, toSessionKey } from '../../storage/chat-records.ts';
 import { getFirstText, createSession, isUnnamed, toFirstTitle } from '../../storage/session-views.ts';
 import { parseAttachments } from './attachments.ts';
-import type { RunResult, RunPosition, RunRequest, RunsDeps } from './run-types.ts';
+import type { RunResult, RunPosition, RunRequest, RunsDeps, SelectedModel } from './run-types.ts';
+import { findProject } from '../projects/chat-workspaces.ts';
+import type { Agent } from '../agents.ts';
 import { KeyedQueue } from '#shared/async/keyed-queue.ts';
 import { resolveIdempotentSend, toSender } from './idempotent-send.ts';
 import { Run } from './run.ts';
@@ -217,7 +219,7 @@ export class Runs {
       });
     const request = this.#sessionLimits.get(key)?.(sent) ?? sent;
     const agent = this.#deps.agent(request.agentId);
-    const chosen = this.#deps.models.resolve(request.model ?? agent.model, request.provider);
+    const chosen = this.#resolveModel(key, request, agent);
     chosen.catch(() => {});
     const run = new Run(key, request, agent, getPosition, {
       ...this.#deps,
@@ -227,6 +229,13 @@ export class Runs {
     const ended = this.#queue.run(key, run, async () => run.execute(await chosen), isPriority);
     if (isPriority) this.#queue.current(key)?.yieldToSteering();
     return ended;
+  }
+
+  /** The model of the request, or else of the session's project, or else of the agent. Throws `NOT_FOUND`. */
+  async #resolveModel(key: string, { model, provider }: RunRequest, agent: Agent): Promise<SelectedModel> {
+    const { models, vault } = this.#deps;
+    const project = model === undefined ? await findProject(vault, await vault.sessions.get(key)) : undefined;
+    return models.resolve(model ?? project?.model ?? agent.model, provider);
   }
 
   async #getMessage(id: string | null): Promise<MessageRecord | undefined> {

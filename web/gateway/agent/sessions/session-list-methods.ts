@@ -9,14 +9,16 @@ interface SessionFilters {
   agentId?: string | undefined;
   folder?: string | undefined;
   tag?: string | undefined;
+  projectId?: string | undefined;
   archived?: boolean | undefined;
   pinned?: boolean | undefined;
 }
 
-export const matchesFilters = (session: SessionRecord, { agentId, folder, tag, archived, pinned }: SessionFilters): boolean =>
+export const matchesFilters = (session: SessionRecord, { agentId, folder, tag, projectId, archived, pinned }: SessionFilters): boolean =>
   (agentId === undefined || session.agentId === agentId) &&
   (folder === undefined || session.folder === folder || session.folder?.startsWith(`${folder}/`) === true) &&
   (tag === undefined || session.tags.includes(tag)) &&
+  (projectId === undefined || session.projectId === projectId) &&
   (archived === undefined || session.archived === archived) &&
   (pinned === undefined || session.pinned === pinned);
 

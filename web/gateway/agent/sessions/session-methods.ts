@@ -1,6 +1,5 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { readModelParameters } from '#shared/rpc/model-parameters.ts';
-import type { HistoryMessage, SessionEntry } from '#shared/rpc/record-schemas.ts';
+import type { SessionEntry } from '#shared/rpc/record-schemas.ts';
 import { type RecallState, sessionContracts } from '#shared/rpc/methods/session-contracts.ts';
 import { type Agents } from '../agents.ts';
 import { MAIN_AGENT_ID } from '../../config/main-agent.ts';
@@ -13,26 +12,16 @@ import { getRecallState } from '../knowledge/recall/recall-state.ts';
 import type { Runs } from '../runs/runs.ts';
 import {
   toSessionEntry,
-  toExportLine,
   toHistory,
   parseSessionPath,
   MAX_MESSAGE_BYTES,
   createSession,
-  toPlainText,
   createSessionChangedEvent,
 } from '../../storage/session-views.ts';
 import type { Settings } from '../../config/settings-schema.ts';
-import { parseMarkdownChat } from './markdown-chat.ts';
-import { mergeSources, normalizeSources, toSource } from '../trust/content-sources.ts';
-import {
-  getActiveBranch,
-  type CopiedMessage,
-  copyMessages,
-  sortForExport,
-  toMarkdown,
-  parseJsonLines,
-  readExportedParameters,
-} from './session-transfer.ts';
+import { exportChat } from './export-chat.ts';
+import { readImportedChat } from './read-imported-chat.ts';
+import { getActiveBranch, type CopiedMessage, copyMessages } from './session-transfer.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import { type SessionRecord, toSessionKey } from '../../storage/chat-records.ts';
 import type { Lazy } from '../../system/modules.ts';
@@ -40,9 +29,6 @@ import { listSubAgentSessions } from '../sub-agents/sub-agent-sessions.ts';
 import type { SubAgents } from '../sub-agents/sub-agents.ts';
 import type { Trash } from '../trash/trash.ts';
 import { matchesFilters } from './session-list-methods.ts';
-
-/** Maximum characters per part of an export; a longer message is a part by itself. */
-const MAX_EXPORT_CHARS = 4 * 1024 * 1024;
 
 interface SessionMethodsDeps extends Pick<CompactSessionDeps, 'models' | 'compactor'> {
   runs: Runs;
@@ -197,52 +183,17 @@ export const sessionMethods = defineMethods(sessionContracts)(({
     'sessions.export': async ({ path, format, cursor }) => {
       const { session, messages } = await readSession(path);
       const below = format === 'jsonl' ? [] : await listSubAgentSessions(vault, [session.key]);
-      const branches = await Promise.all(below.map(async ({ key, headId }) => getActiveBranch(await vault.messages.listAll(key), headId)));
-      /** Headings by the ids of the messages that follow them. */
-      const headings = new Map(branches.map(([start], index) => [start?.id, `# ${below[index]?.title ?? ''}\n\n`]));
-      const ordered =
-        format === 'jsonl' ? sortForExport(messages, session.headId) : [...getActiveBranch(messages, session.headId), ...branches.flat()];
-      const first = cursor === undefined ? 0 : ordered.findIndex(({ id }) => id === cursor);
-      if (first < 0) throw new RpcError('NOT_FOUND', 'The session has changed since this `cursor`. Start the export again.');
-      let content = format === 'markdown' && first === 0 ? `# ${session.title}\n\n` : '';
-      let index = first;
-      for (; index < ordered.length && (index === first || content.length < MAX_EXPORT_CHARS); index++) {
-        const message = ordered[index];
-        const parameters = index === 0 ? readModelParameters(session.parameters) : undefined;
-        if (message)
-          content += format === 'jsonl' ? toExportLine(message, parameters) : `${headings.get(message.id) ?? ''}${toMarkdown(message)}`;
-      }
+      const subAgents = await Promise.all(
+        below.map(async ({ key, headId, title }) => ({ title, messages: getActiveBranch(await vault.messages.listAll(key), headId) })),
+      );
       const [end, mimeType] = format === 'jsonl' ? ['jsonl', 'application/jsonl'] : ['md', 'text/markdown'];
-      return { filename: `${session.sessionId}.${end}`, mimeType, content, cursor: ordered[index]?.id ?? null };
+      return { filename: `${session.sessionId}.${end}`, mimeType, ...exportChat(session, messages, format, { cursor, subAgents }) };
     },
 
     'sessions.import': async ({ content, title, agentId, sessionId = crypto.randomUUID() }) => {
       agents.get(agentId);
-      const now = clock.now();
-      const isMarkdown = /^\s*#/.test(content);
-      const read = isMarkdown ? parseMarkdownChat(content, now) : { title: undefined, messages: parseJsonLines(content) };
-      const { messages } = read;
-      // Abandoned branches come first in an export.
-      const byTime = messages.toSorted((a, b) => a.timestamp - b.timestamp);
-      const words = toPlainText(byTime.find(({ role }) => role === 'user')?.content ?? '');
-      // Lists show when it was last used, not when it was imported.
-      const timeOf = (message: HistoryMessage | undefined): number => Math.max(0, Math.min(now, message?.timestamp ?? now));
-      const session = { ...createSession(agentId, sessionId, read.title ?? words, timeOf(byTime[0])), updatedAt: timeOf(byTime.at(-1)) };
-      const parameters = isMarkdown ? undefined : readExportedParameters(content);
-      const named = { ...session, ...(title === undefined ? {} : { title }), ...(parameters ? { parameters } : {}) };
-      // The file may come from anybody.
-      const source = toSource('import', named.title);
-      return addSession(
-        named,
-        messages.map(({ compaction, quotedUrls: _, ...message }) => ({
-          ...message,
-          outside: mergeSources([source], normalizeSources(message.outside ?? [])),
-          // Models receive the summary in place of the message.
-          ...(compaction
-            ? { compaction: { ...compaction, outside: mergeSources([source], normalizeSources(compaction.outside ?? [])) } }
-            : {}),
-        })),
-      );
+      const { session, messages } = readImportedChat({ content, title, agentId, sessionId }, clock.now());
+      return addSession(session, messages);
     },
   };
 });

@@ -1,3 +1,5 @@
+import type { Agent } from '../agents.ts';
+import { getMemoryWorkspace } from '../projects/chat-workspaces.ts';
 import type { AgentMemories } from '../knowledge/memory/agent-memories.ts';
 import type { FoundMemory } from '../../knowledge/memory/found-memory.ts';
 import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts';
@@ -13,26 +15,28 @@ import type { Impact, Tool, ToolContext } from './tool-registry.ts';
 import type { Lazy } from '../../system/modules.ts';
 
 export interface MemoryToolsDeps {
-  memories: Lazy<Pick<AgentMemories, 'getManager'>>;
-  longTermMemories: Lazy<Pick<LongTermMemories, 'list' | 'getWorkspaceName'>>;
+  memories: Lazy<Pick<AgentMemories, 'openWorkspace'>>;
+  longTermMemories: Lazy<Pick<LongTermMemories, 'listIn'>>;
+  agent(id: string): Agent;
   messages: Pick<Vault['messages'], 'get'>;
   labels: ContentLabels;
   /** Saves the file's current version before a tool changes it. */
   keepVersion(workspace: string, path: string, toolCallId: string | undefined): Promise<unknown>;
 }
 
-/** Tools for the memory of the calling agent. */
-export function memoryTools({ memories, longTermMemories, messages, labels, keepVersion }: MemoryToolsDeps): Tool[] {
-  const getImpact = async (name: string, args: Record<string, unknown>, { agentId }: ToolContext): Promise<Impact> => {
+/** Tools for the memory of the calling agent, or of the project of its chat. */
+export function memoryTools({ memories, longTermMemories, messages, labels, agent, keepVersion }: MemoryToolsDeps): Tool[] {
+  const getOwnWorkspace = ({ agentId, project }: ToolContext): string => getMemoryWorkspace(agent(agentId), project);
+  const getImpact = async (name: string, args: Record<string, unknown>, context: ToolContext): Promise<Impact> => {
     if (name === 'memory_search' || name === 'memory_stats') return 'reads';
     if (name === 'memory_add') return 'adds';
     if (name !== 'memory_update_preference') return 'changes';
     const key = String(args['key']).trim().toLowerCase();
-    const known = await (await longTermMemories.load()).list(agentId);
+    const known = await (await longTermMemories.load()).listIn(getOwnWorkspace(context));
     return known.some((memory) => parsePreference(memory)?.key.toLowerCase() === key) ? 'changes' : 'adds';
   };
   const label = (text: string, context: ToolContext): Promise<void> =>
-    labelMemory({ labels, longTermMemories }, context.agentId, text, getLabelSources(context));
+    labelMemory({ labels, longTermMemories }, getOwnWorkspace(context), text, getLabelSources(context));
   const getFoundSources = async (found: FoundMemory, workspace: string): Promise<readonly string[]> => {
     if (found.messageId !== undefined) {
       const message = await messages.get(found.messageId);
@@ -55,14 +59,15 @@ export function memoryTools({ memories, longTermMemories, messages, labels, keep
       scope: writes ? 'memory' : null,
       impact: (args, context) => getImpact(name, args, context),
       async run(args, context) {
-        const { agentId, sessionKey, taint } = context;
+        const { sessionKey, taint } = context;
+        const workspace = getOwnWorkspace(context);
         if (name === 'memory_add') await label(String(args['text']), context);
         if (name === 'memory_forget' || name === 'memory_update_preference')
-          await keepVersion((await longTermMemories.load()).getWorkspaceName(agentId), LONG_TERM_FILE, context.toolCallId);
+          await keepVersion(workspace, LONG_TERM_FILE, context.toolCallId);
         if (name === 'memory_update_preference') await label(`${String(args['key'])}: ${String(args['value'])}`, context);
         const found: FoundMemory[] = [];
         const result = await run(
-          await (await memories.load()).getManager(agentId),
+          await (await memories.load()).openWorkspace(workspace),
           args,
           (memory) => {
             // The model already has the same conversation in its context.
@@ -70,10 +75,7 @@ export function memoryTools({ memories, longTermMemories, messages, labels, keep
           },
           (memory) => found.push(memory),
         );
-        if (taint && found.length > 0) {
-          const workspace = (await longTermMemories.load()).getWorkspaceName(agentId);
-          for (const memory of found) taint.add(await getFoundSources(memory, workspace));
-        }
+        if (taint) for (const memory of found) taint.add(await getFoundSources(memory, workspace));
         return result;
       },
     }),

@@ -1,5 +1,6 @@
 import { z } from '#shared/rpc/zod.ts';
-import { type Agent, getWorkspaceName } from '../agents.ts';
+import type { Agent } from '../agents.ts';
+import { getFilesWorkspace } from '../projects/chat-workspaces.ts';
 import type { DocumentReader, DocumentText } from '../../documents/document-reader.ts';
 import { type DocumentKind, READER_TOOLS } from '../../documents/document-kinds.ts';
 import { findFile, type SessionFilesDeps } from '../../documents/session-files.ts';
@@ -40,7 +41,7 @@ export function officeTools({ vault, documents, labels, agent }: OfficeToolsDeps
     }: { attachment?: string | undefined; path?: string | undefined } & Record<string, string | number | undefined>,
     context: ToolContext,
   ) => {
-    const workspace = getWorkspaceName(agent(context.agentId));
+    const workspace = getFilesWorkspace(agent(context.agentId), context.project);
     const found = await findFile(vault, {
       attachment,
       path,

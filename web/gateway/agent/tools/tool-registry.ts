@@ -6,6 +6,7 @@ import type { Area, Scope } from '#shared/rpc/scopes.ts';
 import type { ToolLabel, ToolPolicy } from '#shared/rpc/methods/tool-contracts.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
+import type { ProjectRecord } from '../../storage/records/project-record.ts';
 import type { Agent } from '../agents.ts';
 import { withCollections } from '../collections/attached-collections.ts';
 import type { ToolSpec } from '../../providers/provider.ts';
@@ -24,6 +25,8 @@ export interface ToolContext {
   sessionKey: string | null;
   /** Null in a stateless call. */
   runId: string | null;
+  /** Project of the session: the tools use its files and, if it has its own, its memory. */
+  project?: ProjectRecord | undefined;
   /** Id of the model's call; undefined if no model made it. */
   toolCallId?: string | undefined;
   principal: string;

@@ -8,7 +8,7 @@ const CHECK_MS = 3_600_000;
 /** The trash. It is loaded by the first deletion, and by items that have expired. */
 export const trashModule = defineModule<TrashDeps>()({
   name: 'trash',
-  needs: ['vault', 'hub', 'clock', 'labels', 'drawings', 'memories', 'longTermMemories', 'wikis'],
+  needs: ['vault', 'hub', 'clock', 'labels', 'agents', 'drawings', 'memories', 'longTermMemories', 'wikis'],
   load: async (needs) => new (await import('./trash.ts')).Trash(needs),
   wakeOn: {
     every: CHECK_MS,

@@ -3,12 +3,21 @@ import { TRASH_MS, type TrashEntry } from '#shared/rpc/methods/trash-contracts.t
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { DrawingStore } from '../../drawings/drawing-store.ts';
 import { createSessionChangedEvent } from '../../storage/session-views.ts';
-import type { TrashedChat, TrashedDrawing, TrashedMemory, TrashedPage, TrashItem } from '../../storage/records/trash-item.ts';
+import type {
+  TrashedChat,
+  TrashedDrawing,
+  TrashedMemory,
+  TrashedPage,
+  TrashedProject,
+  TrashItem,
+} from '../../storage/records/trash-item.ts';
 import { StorageFullError } from '../../storage/vault-errors.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import type { Lazy } from '../../system/modules.ts';
 import { listSubAgentSessions } from '../sub-agents/sub-agent-sessions.ts';
+import { type Agents, getWorkspaceName } from '../agents.ts';
+import { deleteProjectFiles } from '../projects/delete-project-files.ts';
 import { labelMemory } from '../knowledge/memory/label-memory.ts';
 import type { AgentMemories } from '../knowledge/memory/agent-memories.ts';
 import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts';
@@ -19,7 +28,8 @@ import type { ContentLabels } from '../trust/content-labels.ts';
 const MAX_NAMES = 100;
 
 export interface TrashDeps {
-  vault: Pick<Vault, 'trash' | 'sessions'>;
+  vault: Pick<Vault, 'trash' | 'sessions' | 'files' | 'collection'>;
+  agents: Pick<Agents, 'get'>;
   hub: Pick<EventBus, 'emit'>;
   clock: Pick<Clock, 'now'>;
   labels: ContentLabels;
@@ -29,12 +39,13 @@ export interface TrashDeps {
   wikis: Lazy<Wikis>;
 }
 
-type TrashContent = Omit<TrashedPage, 'id' | 'deletedAt'> | Omit<TrashedMemory, 'id' | 'deletedAt'>;
+type WithoutTime<Item> = Omit<Item, 'id' | 'deletedAt'>;
+type TrashContent = WithoutTime<TrashedPage> | WithoutTime<TrashedMemory> | WithoutTime<TrashedProject>;
 type RestoredItem = Pick<TrashEntry, 'kind' | 'agentId'> & { path: string };
 
 const isExpired = ({ deletedAt }: TrashItem, now: number): boolean => now - deletedAt >= TRASH_MS;
 
-/** Deleted chats, memories, pages and drawings, until they are restored or expire. */
+/** Deleted chats, memories, pages, drawings and projects, until they are restored or expire. */
 export class Trash {
   readonly #deps: TrashDeps;
 
@@ -79,7 +90,7 @@ export class Trash {
     return isKept ? item.id : null;
   }
 
-  /** Stores a page or memory, and takes it back if `remove` fails. Resolves with its id in the trash. */
+  /** Stores a page, memory or project, and takes it back if `remove` fails. Resolves with its id in the trash. */
   async store(content: TrashContent, remove: () => Promise<unknown>): Promise<string> {
     const { trash } = this.#deps.vault;
     const item = { ...this.#createItem(), ...content };
@@ -105,7 +116,9 @@ export class Trash {
 
   /** Deletes an item permanently. Throws `NOT_FOUND`. */
   async delete(id: string): Promise<void> {
-    if ((await this.#deps.vault.trash.remove([id])) === 0) throw createMissingError(id);
+    const item = await this.#deps.vault.trash.get(id);
+    if (!item || (await this.#deps.vault.trash.remove([id])) === 0) throw createMissingError(id);
+    await this.#deleteFiles([item]);
     this.#notifyChange();
   }
 
@@ -114,6 +127,7 @@ export class Trash {
     const { vault, clock } = this.#deps;
     const items = (await vault.trash.list()).filter((item) => !onlyExpired || isExpired(item, clock.now()));
     const count = await vault.trash.remove(items.map(({ id }) => id));
+    await this.#deleteFiles(items);
     if (count > 0) this.#notifyChange();
     return count;
   }
@@ -122,6 +136,7 @@ export class Trash {
     if (item.kind === 'chat') return this.#restoreChat(item);
     if (item.kind === 'memory') return this.#restoreMemory(item);
     if (item.kind === 'page') return this.#restorePage(item);
+    if (item.kind === 'project') return this.#restoreProject(item);
     return this.#restoreDrawing(item);
   }
 
@@ -140,10 +155,29 @@ export class Trash {
     return `${key}.jsonl`;
   }
 
-  async #restoreMemory({ id, agentId, text, category, createdAt, outside }: TrashedMemory): Promise<string> {
-    const { vault, memories } = this.#deps;
-    await labelMemory(this.#deps, agentId, text, outside);
-    const manager = await (await memories.load()).getManager(agentId);
+  /** A project that was imported again meanwhile stays as it is. */
+  async #restoreProject({ id, project }: TrashedProject): Promise<string> {
+    const { vault, hub } = this.#deps;
+    await vault.collection('projects').update(project.id, (existing) => existing ?? project);
+    await vault.trash.remove([id]);
+    hub.emit({ event: 'project.changed', payload: { id: project.id } }, null);
+    return project.id;
+  }
+
+  /** Deletes the files of deleted projects, unless they exist again. */
+  async #deleteFiles(items: readonly TrashItem[]): Promise<void> {
+    const { vault } = this.#deps;
+    for (const item of items) {
+      if (item.kind !== 'project' || (await vault.collection('projects').get(item.project.id))) continue;
+      await deleteProjectFiles(item.project, this.#deps);
+    }
+  }
+
+  async #restoreMemory({ id, agentId, workspace, text, category, createdAt, outside }: TrashedMemory): Promise<string> {
+    const { vault, memories, agents } = this.#deps;
+    const name = workspace ?? getWorkspaceName(agents.get(agentId));
+    await labelMemory(this.#deps, name, text, outside);
+    const manager = await (await memories.load()).openWorkspace(name);
     const memory = await manager.addMemory(text, category, createdAt);
     await vault.trash.remove([id]);
     return memory.id;
@@ -176,6 +210,6 @@ export class Trash {
 }
 
 const getAgent = (item: TrashItem): string | null =>
-  item.kind === 'drawing' ? null : item.kind === 'chat' ? item.session.agentId : item.agentId;
+  item.kind === 'drawing' || item.kind === 'project' ? null : item.kind === 'chat' ? item.session.agentId : item.agentId;
 
 const createMissingError = (id: string): RpcError => new RpcError('NOT_FOUND', `The trash has no item with id "${id}".`);

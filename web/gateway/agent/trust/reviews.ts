@@ -9,6 +9,7 @@ import type { Vault } from '../../storage/vault-interface.ts';
 import { toSessionKey } from '../../storage/chat-records.ts';
 import type { AgentToolkit } from '../toolkit/agent-toolkit.ts';
 import { type ContentLabels, REVIEWED_KINDS, type ReviewedKind } from './content-labels.ts';
+import { findProjectId } from '../../storage/records/project-record.ts';
 import type { ContentLabel } from '../../storage/records/content-label.ts';
 import { getMessageSources } from './content-sources.ts';
 import type { Lazy } from '../../system/modules.ts';
@@ -17,7 +18,7 @@ const MAX_TEXT_CHARS = 4000;
 const MAX_TITLE_CHARS = 200;
 
 export interface ReviewsDeps {
-  vault: Pick<Vault, 'files' | 'messages' | 'sessions'>;
+  vault: Pick<Vault, 'files' | 'messages' | 'sessions' | 'collection'>;
   labels: ContentLabels;
   agents: Agents;
   memories: Lazy<AgentMemories>;
@@ -67,7 +68,7 @@ export class Reviews {
     if (kind === 'file') await (await agentToolkit.load()).workspaces.remove(workspace, name);
     else if (kind === 'plan') await (await agentToolkit.load()).plans.remove(name);
     else if (kind === 'drawing') await (await drawings.load()).remove(name);
-    else await (await (await memories.load()).getManager(this.#findAgentId(workspace))).forget(name);
+    else await (await (await memories.load()).openWorkspace(workspace)).forget(name);
     await this.#removeLabel(id);
     log.write('info', 'review', 'Discarded content from outside', { id });
   }
@@ -125,15 +126,13 @@ export class Reviews {
       const drawing = (await (await drawings.load()).list()).find((entry) => entry.id === name);
       return drawing && { title: drawing.title, text: null };
     }
-    if (!agents.list().some((agent) => getWorkspaceName(agent) === workspace)) return undefined;
-    const memory = (await (await longTermMemories.load()).list(this.#findAgentId(workspace))).find((entry) => entry.id === name);
+    const projectId = findProjectId(workspace);
+    const isUsed =
+      agents.list().some((agent) => getWorkspaceName(agent) === workspace) ||
+      (projectId !== undefined && (await vault.collection('projects').get(projectId)) !== undefined);
+    if (!isUsed) return undefined;
+    const memory = (await (await longTermMemories.load()).listIn(workspace)).find((entry) => entry.id === name);
     return memory && { title: memory.text, text: memory.text };
-  }
-
-  #findAgentId(workspace: string): string {
-    const agent = this.#deps.agents.list().find((each) => getWorkspaceName(each) === workspace);
-    if (!agent) throw new RpcError('NOT_FOUND', `No agent uses the workspace "${workspace}".`);
-    return agent.id;
   }
 }
 

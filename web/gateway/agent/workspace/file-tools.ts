@@ -3,7 +3,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { workspacePath } from '#shared/rpc/methods/workspace-contracts.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Agent } from '../agents.ts';
-import { getWorkspaceName } from '../agents.ts';
+import { getFilesWorkspace } from '../projects/chat-workspaces.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import type { Impact, Tool, ToolContext } from '../tools/tool-registry.ts';
 import { type ContentLabels, getLabelSources } from '../trust/content-labels.ts';
@@ -30,9 +30,9 @@ interface FileToolsDeps {
   agent(id: string): Agent;
 }
 
-/** Tools for files. They access the agent's own workspace only. */
+/** Tools for files. They access the workspace of the chat's project, or else the agent's own, only. */
 export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps): Tool[] {
-  const getOwnWorkspace = ({ agentId }: ToolContext): string => getWorkspaceName(agent(agentId));
+  const getOwnWorkspace = ({ agentId, project }: ToolContext): string => getFilesWorkspace(agent(agentId), project);
   /** A new file that is not an instruction can wait for review; any other write takes effect at once. */
   const getWriteImpact = async (name: string, context: ToolContext): Promise<Impact> => {
     if (isInstructionsPath(name)) return 'changes';

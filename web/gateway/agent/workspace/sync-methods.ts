@@ -49,6 +49,7 @@ export const syncMethods = defineMethods(syncContracts)(
       if (!(await vault.conflicts.resolve(id, choice))) return { resolved: false };
       onConflictsChange();
       if (copy.store === 'config') await config.reload();
+      if (copy.store === 'projects') hub.emit({ event: 'project.changed', payload: { id: copy.key } }, null);
       if (copy.store === 'sessions' || copy.store === 'heads') hub.emit(createSessionChangedEvent(copy.key), copy.key);
       return { resolved: true };
     },

@@ -1,6 +1,7 @@
 import type { MemoryEntry } from '#shared/rpc/methods/memory-contracts.ts';
 import type { SessionRecord } from '../chat-records.ts';
 import type { DrawingRecord } from './drawing-record.ts';
+import type { ProjectRecord } from './project-record.ts';
 
 interface TrashItemFields {
   id: string;
@@ -35,14 +36,22 @@ export interface TrashedPage extends TrashItemFields {
 export interface TrashedMemory extends TrashItemFields {
   kind: 'memory';
   agentId: string;
+  /** Workspace of a project's memory; undefined for that of the agent. */
+  workspace?: string;
   text: string;
   category: MemoryEntry['category'];
   createdAt: number;
   outside: string[];
 }
 
+/** A deleted project. Its chats keep its id, and its files and memory stay in its workspace. */
+export interface TrashedProject extends TrashItemFields {
+  kind: 'project';
+  project: ProjectRecord;
+}
+
 /** Something deleted that can be restored (docs/decisions/0130-trash.md). */
-export type TrashItem = TrashedChat | TrashedDrawing | TrashedPage | TrashedMemory;
+export type TrashItem = TrashedChat | TrashedDrawing | TrashedPage | TrashedMemory | TrashedProject;
 
 /** A record of another store that was moved to the trash with its item. */
 export interface TrashedRecord {

@@ -20,6 +20,7 @@ import { runDreaming } from './run-dreaming.ts';
 import { createPace } from './pace.ts';
 import { collectRecalls } from './recall-signals.ts';
 import { RunLog } from './run-log.ts';
+import { listOwnMemoryChats } from '../../projects/chat-workspaces.ts';
 import { createSessionFilter } from './session-filter.ts';
 import { inheritRecalls } from '../../../knowledge/dreaming/inherited-recalls.ts';
 import type { Pace } from '../../../knowledge/dreaming/pace.ts';
@@ -43,7 +44,7 @@ interface ListSignalsDeps {
 }
 
 export interface DreamerDeps extends CompletionDeps {
-  vault: Pick<Vault, 'messages' | 'usage' | 'origin'>;
+  vault: Pick<Vault, 'messages' | 'sessions' | 'collection' | 'usage' | 'origin'>;
   hub: Pick<EventBus, 'emit'>;
   clock: Clock;
   sync: SyncPort | undefined;
@@ -172,7 +173,7 @@ export class Dreamer {
       const config = this.getConfig();
       const now = (): number => clock.now();
       const phases = new DreamingPhases(workspace, config, { now, pace, ...(narrate ? { narrate } : {}) });
-      const includesSession = createSessionFilter(name, agents, settings());
+      const includesSession = createSessionFilter(name, agents, settings(), await listOwnMemoryChats(vault));
       const { maxAgeDays } = config;
       return await runDreaming(run, {
         phases,

@@ -6,6 +6,8 @@ export function createSessionFilter(
   workspace: string,
   agents: Pick<Agents, 'list'>,
   { channels }: Settings,
+  /** Sessions whose memory is elsewhere, by key. */
+  others: { has(sessionKey: string): boolean } = new Set(),
 ): (sessionKey: string) => boolean {
   const own = new Set(
     agents.list().flatMap((agent) => (getWorkspaceName(agent) === workspace && agent.config.memory !== false ? agent.id : [])),
@@ -14,6 +16,6 @@ export function createSessionFilter(
   const prefixes = [...new Set([...Object.keys(channels), 'x', 'telegram'])].map((id) => `${id}-`);
   return (sessionKey) => {
     const [agentId = '', sessionId = ''] = sessionKey.split('/', 2);
-    return own.has(agentId) && !prefixes.some((prefix) => sessionId.startsWith(prefix));
+    return own.has(agentId) && !others.has(sessionKey) && !prefixes.some((prefix) => sessionId.startsWith(prefix));
   };
 }

@@ -16,7 +16,7 @@ import type { Workspace } from '../../../knowledge/memory/workspace.ts';
 export type MemoryStore = IndexStore & VectorStore;
 
 export interface AgentMemoriesDeps extends LongTermMemoriesDeps {
-  vault: Pick<Vault, 'files' | 'memories' | 'messages'>;
+  vault: Pick<Vault, 'files' | 'memories' | 'messages' | 'sessions' | 'collection'>;
   longTerm: LongTermMemories;
   /** Opens the index store of a workspace. If omitted, the index is kept in memory only. */
   store?: ((workspace: string) => Promise<MemoryStore>) | undefined;
@@ -31,7 +31,7 @@ export interface AgentMemoriesDeps extends LongTermMemoriesDeps {
 /** Conversations are already stored by the gateway, so the dialog files are not written a second time. */
 const CONFIG = { dialog: { enabled: false } };
 
-/** The memories of agents, one per workspace: its notes, and the conversations of the agents that use it. */
+/** The memories of agents and projects, one per workspace: its notes, and the conversations that belong to it. */
 export class AgentMemories {
   readonly #deps: AgentMemoriesDeps;
   readonly #config = new MemoryConfig(CONFIG);
@@ -44,7 +44,11 @@ export class AgentMemories {
 
   /** Opens an agent's memory. Rejects with `NOT_FOUND` if the agent does not exist. */
   async getManager(agentId: string): Promise<MemoryManager> {
-    const name = this.#deps.longTerm.getWorkspaceName(agentId);
+    return this.openWorkspace(this.#deps.longTerm.getWorkspaceName(agentId));
+  }
+
+  /** Opens the memory of a workspace: that of an agent or a project. */
+  async openWorkspace(name: string): Promise<MemoryManager> {
     await this.#deps.longTerm.whenMigrated();
     let manager = this.#managers.get(name);
     if (!manager) {

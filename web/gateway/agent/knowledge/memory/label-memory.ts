@@ -5,14 +5,13 @@ import type { Lazy } from '../../../system/modules.ts';
 
 /** Labels a memory that is about to be written with its outside sources, unless it already exists. */
 export async function labelMemory(
-  { labels, longTermMemories }: { labels: ContentLabels; longTermMemories: Lazy<Pick<LongTermMemories, 'list' | 'getWorkspaceName'>> },
-  agentId: string,
+  { labels, longTermMemories }: { labels: ContentLabels; longTermMemories: Lazy<Pick<LongTermMemories, 'listIn'>> },
+  workspace: string,
   text: string,
   sources: readonly string[],
 ): Promise<void> {
   if (sources.length === 0) return;
-  const memories = await longTermMemories.load();
   const id = toMemoryId(text);
-  if ((await memories.list(agentId)).some((memory) => memory.id === id)) return;
-  await labels.add('memory', `${memories.getWorkspaceName(agentId)}/${id}`, sources);
+  if ((await (await longTermMemories.load()).listIn(workspace)).some((memory) => memory.id === id)) return;
+  await labels.add('memory', `${workspace}/${id}`, sources);
 }

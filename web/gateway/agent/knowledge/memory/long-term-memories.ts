@@ -13,7 +13,7 @@ export interface LongTermMemoriesDeps {
   agents: Agents;
 }
 
-/** The long-term memory files of all agents' workspaces, without search. */
+/** The long-term memory files of all workspaces, without search. */
 export class LongTermMemories {
   readonly #deps: LongTermMemoriesDeps;
   readonly #files = new Map<string, LongTermFile>();
@@ -25,7 +25,12 @@ export class LongTermMemories {
 
   /** Memories in file order. Returns the same array until the file changes. Throws `NOT_FOUND` if the agent does not exist. */
   async list(agentId: string): Promise<readonly Memory[]> {
-    const file = this.#getFile(this.getWorkspaceName(agentId));
+    return this.listIn(this.getWorkspaceName(agentId));
+  }
+
+  /** Memories of a workspace in file order, as `list`. */
+  async listIn(workspace: string): Promise<readonly Memory[]> {
+    const file = this.#getFile(workspace);
     await this.whenMigrated();
     return file.memories();
   }

@@ -1,5 +1,6 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { memoryContracts, type MemoryEntry, type RecallHistoryEntry } from '#shared/rpc/methods/memory-contracts.ts';
+import { getProjectWorkspace } from '../../../storage/records/project-record.ts';
 import { type Agents, getWorkspaceName } from '../../agents.ts';
 import { isPerson } from '../../../system/person.ts';
 import { getAgentModels, type CompletionDeps } from '../../compaction/model-completion.ts';
@@ -23,7 +24,7 @@ import type { Trash } from '../../trash/trash.ts';
 import type { Lazy } from '../../../system/modules.ts';
 
 interface MemoryMethodsDeps extends CompletionDeps {
-  vault: Pick<Vault, 'messages' | 'usage'>;
+  vault: Pick<Vault, 'messages' | 'usage' | 'collection'>;
   agents: Agents;
   memories: Lazy<AgentMemories>;
   longTermMemories: Lazy<LongTermMemories>;
@@ -50,17 +51,25 @@ export const memoryMethods = defineMethods(memoryContracts)(({
 }: MemoryMethodsDeps) => {
   const openMemory = async (agentId: string): Promise<MemoryManager> => (await memories.load()).getManager(agentId);
   const listMemories = async (agentId: string): Promise<readonly MemoryEntry[]> => (await longTermMemories.load()).list(agentId);
-  const requireMemory = async (agentId: string, id: string): Promise<MemoryEntry> => {
-    const found = (await listMemories(agentId)).find((memory) => memory.id === id);
+  /** Name of the workspace of the project, if there is one, or of the agent. Throws `NOT_FOUND`. */
+  const findWorkspace = async ({ agentId, projectId }: { agentId: string; projectId?: string | undefined }): Promise<string> => {
+    if (projectId === undefined) return getWorkspaceName(agents.get(agentId));
+    const project = await vault.collection('projects').get(projectId);
+    if (!project) throw new RpcError('NOT_FOUND', `No project with id "${projectId}".`);
+    return getProjectWorkspace(project);
+  };
+  const requireMemory = async (workspace: string, id: string): Promise<MemoryEntry> => {
+    const found = (await (await longTermMemories.load()).listIn(workspace)).find((memory) => memory.id === id);
     if (!found) throw new RpcError('NOT_FOUND', `No memory with id "${id}".`);
     return found;
   };
 
   return {
-    'memory.list': async ({ agentId, ...query }) => toMemoryPage(await listMemories(agentId), query),
+    'memory.list': async ({ agentId, projectId, ...query }) =>
+      toMemoryPage(await (await longTermMemories.load()).listIn(await findWorkspace({ agentId, projectId })), query),
 
-    'memory.search': async ({ agentId, query, limit }) => {
-      const manager = await openMemory(agentId);
+    'memory.search': async ({ query, limit, ...owner }) => {
+      const manager = await (await memories.load()).openWorkspace(await findWorkspace(owner));
       const started = clock.monotonic();
       const results = await manager.searchMemory(query, limit);
       return {
@@ -72,18 +81,20 @@ export const memoryMethods = defineMethods(memoryContracts)(({
       };
     },
 
-    'memory.add': async ({ agentId, text, category, createdAt, outside = [] }, { principal }) => {
-      await labelMemory({ labels, longTermMemories }, agentId, sanitizeText(text), outside);
-      const { added, ...entry } = await (await openMemory(agentId)).addMemory(sanitizeText(text), category, createdAt);
+    'memory.add': async ({ text, category, createdAt, outside = [], ...owner }, { principal }) => {
+      const workspace = await findWorkspace(owner);
+      await labelMemory({ labels, longTermMemories }, workspace, sanitizeText(text), outside);
+      const { added, ...entry } = await (
+        await (await memories.load()).openWorkspace(workspace)
+      ).addMemory(sanitizeText(text), category, createdAt);
       // An entry saved by a person needs no review. A restored one keeps its label.
-      if (isPerson(principal) && outside.length === 0)
-        await labels.remove('memory', `${getWorkspaceName(agents.get(agentId))}/${entry.id}`);
+      if (isPerson(principal) && outside.length === 0) await labels.remove('memory', `${workspace}/${entry.id}`);
       return { memory: entry, added };
     },
 
-    'memory.update': async ({ agentId, id, text, category }, { principal }) => {
+    'memory.update': async ({ id, text, category, ...owner }, { principal }) => {
+      const workspace = await findWorkspace(owner);
       if (text !== undefined && !isPerson(principal)) {
-        const workspace = getWorkspaceName(agents.get(agentId));
         await labels.add(
           'memory',
           `${workspace}/${toMemoryId(sanitizeText(text))}`,
@@ -91,25 +102,29 @@ export const memoryMethods = defineMethods(memoryContracts)(({
         );
       }
       const changed = await (
-        await openMemory(agentId)
+        await (await memories.load()).openWorkspace(workspace)
       ).updateMemory(id, { text: text === undefined ? undefined : sanitizeText(text), category });
       if (!changed) throw new RpcError('NOT_FOUND', `No memory with id "${id}".`);
       return { memory: changed };
     },
 
-    'memory.delete': async ({ agentId, id }) => {
-      const memory = await requireMemory(agentId, id);
+    'memory.delete': async ({ id, ...owner }) => {
+      const { agentId, projectId } = owner;
+      const workspace = await findWorkspace(owner);
+      const memory = await requireMemory(workspace, id);
       const { text, category, createdAt } = memory;
-      const outside = [...(await labels.getSources('memory', `${getWorkspaceName(agents.get(agentId))}/${id}`))];
-      const manager = await openMemory(agentId);
-      const item = { kind: 'memory', title: text, agentId, text, category, createdAt, outside } as const;
+      const outside = [...(await labels.getSources('memory', `${workspace}/${id}`))];
+      const manager = await (await memories.load()).openWorkspace(workspace);
+      const location = projectId === undefined ? {} : { workspace };
+      const item = { kind: 'memory', title: text, agentId, ...location, text, category, createdAt, outside } as const;
       return { deleted: true, memory, trashId: await (await trash.load()).store(item, () => manager.forget(id)) };
     },
 
-    'memory.forget': async ({ agentId, id }) => {
-      const forgotten = await requireMemory(agentId, id);
-      const outside = await labels.getSources('memory', `${getWorkspaceName(agents.get(agentId))}/${id}`);
-      await (await openMemory(agentId)).forget(id);
+    'memory.forget': async ({ id, ...owner }) => {
+      const workspace = await findWorkspace(owner);
+      const forgotten = await requireMemory(workspace, id);
+      const outside = await labels.getSources('memory', `${workspace}/${id}`);
+      await (await (await memories.load()).openWorkspace(workspace)).forget(id);
       return { forgotten, ...(outside.length > 0 ? { outside: [...outside] } : {}) };
     },
 

@@ -1,4 +1,6 @@
 import { type Agents, getWorkspaceName } from '../../agents.ts';
+import { createChatFilter, listOwnMemoryChats } from '../../projects/chat-workspaces.ts';
+import { findProjectId } from '../../../storage/records/project-record.ts';
 import { isChannelSession } from '../../../system/channel-session.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { GUIDE_MODEL } from '../../../providers/providers.ts';
@@ -7,6 +9,7 @@ import { getMessageSources } from '../../trust/content-sources.ts';
 import type { Vault } from '../../../storage/vault-interface.ts';
 import type { MessageRecord } from '../../../storage/chat-records.ts';
 import { formatDialogLine } from '../../../knowledge/memory/dialog/dialog-lines.ts';
+import { hashText } from '../../../knowledge/search/columns/string-column.ts';
 import { formatDate, toDialogPath, getDayStart } from '../../../knowledge/memory/layout.ts';
 import type { DialogSource } from '../../../knowledge/memory/with-dialogs.ts';
 
@@ -14,17 +17,20 @@ const DAY_MS = 86_400_000;
 /** Tools whose results quote stored content. */
 const QUOTING_TOOLS = /^(?:memory|wiki|session|docs)_/;
 
+/** Upper bound of the number that stands for the chats of projects in the size of a day. */
+const MAX_ASSIGNMENT = 1_000_000;
+
 /** Number of days for which conversations are included. */
 const MAX_DAYS = 30;
 
 interface SessionDialogsDeps {
-  vault: { messages: Pick<Vault['messages'], 'listBetween' | 'countSpans'> };
+  vault: Pick<Vault, 'collection' | 'sessions'> & { messages: Pick<Vault['messages'], 'listBetween' | 'countSpans'> };
   clock: Pick<Clock, 'now'>;
   agents: Pick<Agents, 'list'>;
 }
 
 /**
- * The stored conversations of a workspace's agents as dialogs. Excludes channels, where anyone may write, and what the guide and search
+ * The stored conversations of a workspace's agents, or of the project whose workspace it is, as dialogs. Excludes channels, where anyone may write, and what the guide and search
  * tools have quoted.
  */
 export function createSessionDialogs(
@@ -34,32 +40,38 @@ export function createSessionDialogs(
   { reviewedOnly = false } = {},
 ): DialogSource {
   const { messages } = vault;
-  const ids = (): string[] => agents.list().flatMap((agent) => (getWorkspaceName(agent) === workspace ? agent.id : []));
+  const hasChats = (): boolean =>
+    findProjectId(workspace) !== undefined || agents.list().some((agent) => getWorkspaceName(agent) === workspace);
   const isRemembered = (message: MessageRecord): boolean => {
     const { sessionKey, role, name = '', model } = message;
-    const [agentId = ''] = sessionKey.split('/');
     if (reviewedOnly && getMessageSources(message).length > 0) return false;
     // A quotation would rank above its source.
     const isQuoting = model === GUIDE_MODEL || (role === 'tool' && QUOTING_TOOLS.test(name));
-    return ids().includes(agentId) && !isQuoting && !isChannelSession(sessionKey);
+    return !isQuoting && !isChannelSession(sessionKey);
   };
   return {
     async days() {
-      if (ids().length === 0) return [];
+      if (!hasChats()) return [];
       const today = getDayStart(formatDate(clock.now())) ?? 0;
       const spans = Array.from({ length: MAX_DAYS }, (_, back) => ({ from: today - back * DAY_MS, to: today - (back - 1) * DAY_MS }));
-      const found = await messages.countSpans(spans);
+      const [found, others] = await Promise.all([messages.countSpans(spans), listOwnMemoryChats(vault)]);
+      // A chat that moves to or from a project changes the days too, without a new message.
+      const assignment =
+        others.size === 0 ? 0 : Math.abs(hashText([...others].toSorted(([a], [b]) => (a < b ? -1 : 1)).join()) % MAX_ASSIGNMENT);
       return spans
         .flatMap(({ from }, index) => {
           const { count, newest } = found[index] ?? { count: 0, newest: null };
-          return newest === null ? [] : { path: toDialogPath(formatDate(from)), size: count, modifiedAt: newest };
+          return newest === null ? [] : { path: toDialogPath(formatDate(from)), size: count + assignment, modifiedAt: newest };
         })
         .reverse();
     },
     async read(date) {
       const from = getDayStart(date);
       if (from === undefined) return undefined;
-      const remembered = (await messages.listBetween(from, from + DAY_MS)).filter(isRemembered);
+      const isOwn = await createChatFilter({ vault, agents }, workspace);
+      const remembered = (await messages.listBetween(from, from + DAY_MS)).filter(
+        (message) => isOwn(message.sessionKey) && isRemembered(message),
+      );
       if (remembered.length === 0) return undefined;
       return remembered.map((message) => formatDialogLine({ ...message, content: truncateContent(message) }, message.sessionKey)).join('');
     },
