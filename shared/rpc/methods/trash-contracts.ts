@@ -22,13 +22,13 @@ const trashEntry = z.object({
 /** Something deleted that can be restored. */
 export type TrashEntry = z.infer<typeof trashEntry>;
 
-/** Deleted chats, memories, wiki pages, drawings and projects (docs/decisions/0130-trash.md). No other method reads the trash. */
+/** Deleted chats, memories, wiki pages, drawings and projects (docs/decisions/0130-trash.md). No other method reads the trash, and only people use these. */
 export const trashContracts = {
   'trash.list': defineMethod({
     params: z.strictObject({}),
     result: z.object({ items: z.array(trashEntry), count: z.number().int() }),
     docs: `Lists deleted chats, memories, wiki pages, drawings and projects, last deleted first. They are deleted permanently after ${TRASH_DAYS} days.`,
-    policy: { scope: 'admin' },
+    policy: { scope: 'read' },
   }),
   'trash.restore': defineMethod({
     params: z.strictObject({ id }),
@@ -36,7 +36,7 @@ export const trashContracts = {
     emits: ['trash.changed', 'project.changed'],
     docs: 'Restores an item. `path` is the path of the session or page, or the ID of the memory, drawing or project. If another session or page has its path by now, it gets a new one.',
     fails: ['NOT_FOUND'],
-    policy: { scope: 'admin' },
+    policy: { scope: 'write' },
   }),
   'trash.delete': defineMethod({
     params: z.strictObject({ id }),
@@ -44,13 +44,13 @@ export const trashContracts = {
     emits: ['trash.changed'],
     docs: 'Deletes an item permanently.',
     fails: ['NOT_FOUND'],
-    policy: { scope: 'admin' },
+    policy: { scope: 'write' },
   }),
   'trash.empty': defineMethod({
     params: z.strictObject({}),
     result: z.object({ deleted: z.number().int() }),
     emits: ['trash.changed'],
     docs: 'Deletes all items in the trash permanently. `deleted` is their number.',
-    policy: { scope: 'admin' },
+    policy: { scope: 'write' },
   }),
 };

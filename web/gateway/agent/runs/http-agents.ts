@@ -163,7 +163,6 @@ export class HttpAgents {
           },
           cite: (read) => sources.cite(read, call.id),
           delegation: { node, model, jobId: undefined, outsideGrant },
-          cite: (read) => sources.cite(read, call.id),
         });
         taint.addText(getQuotedText(call, JSON.stringify(result) ?? ''));
         return result;

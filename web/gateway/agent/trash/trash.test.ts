@@ -1,6 +1,6 @@
 import { IDBFactory } from 'fake-indexeddb';
 import { describe, expect } from 'vitest';
-import type { GatewayClient } from '#shared/client/client.ts';
+import { GatewayClient } from '#shared/client/client.ts';
 import { Drawing } from '#shared/canvas/drawing.ts';
 import { Editor } from '#shared/canvas/editor.ts';
 import { verifies } from '../../../../tests/requirements.ts';
@@ -235,18 +235,26 @@ describe('trash', () => {
     expect([await gw.vault.messages.recent(10), await listTrash(client)]).toEqual([[], []]);
   });
 
-  verifies('trash/people', 'programs cannot read or restore it', async () => {
+  verifies('trash/people', 'an API key cannot read or restore it, and a paired device can', async () => {
     await using gw = await createTestGateway();
-    const { client } = await gw.client({ scopes: ['chat', 'sessions', 'memory', 'files'] });
-    await client.call('chat.send', { message: 'mine', ...birds });
-    const { trashId = '' } = await client.call('sessions.delete', { path });
+    const { client: owner } = await gw.client();
+    await owner.call('chat.send', { message: 'mine', ...birds });
+    const { trashId = '' } = await owner.call('sessions.delete', { path });
+    const connectAs = (principal: string): Promise<GatewayClient> =>
+      GatewayClient.connect(gw.link({ scopes: ['write'], principal }), { params: { clientName: 'test' } });
+
+    const program = await connectAs('key:a');
     for (const call of [
-      client.call('trash.list', {}),
-      client.call('trash.restore', { id: trashId }),
-      client.call('trash.delete', { id: trashId }),
-      client.call('trash.empty', {}),
+      program.call('trash.list', {}),
+      program.call('trash.restore', { id: trashId }),
+      program.call('trash.delete', { id: trashId }),
+      program.call('trash.empty', {}),
     ])
       await expect(call).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+
+    const device = await connectAs('device:phone');
+    expect((await device.call('trash.list', {})).items).toMatchObject([{ id: trashId }]);
+    expect(await device.call('trash.restore', { id: trashId })).toMatchObject({ kind: 'chat', path });
   });
 });
 
