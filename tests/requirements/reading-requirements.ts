@@ -30,6 +30,11 @@ export const reading = [
     'search.web/services':
       '`web_search` finds pages by Brave, Tavily, Exa, an own SearXNG, or the search of OpenAI, Anthropic and Google, each in its own protocol.',
     'search.web/errors': 'A search that fails says why: no key, a wrong key, a used-up quota, a limit and its wait, a broken answer.',
+    'research/report':
+      'The agent `researcher` makes a plan, lets sub-agents search and read side by side, and ends in a report whose sources open.',
+    'research/continues': 'A research that was stopped ends with its sub-agents, and goes on with its plan.',
+    'research/agent':
+      'The agent exists while a search service is set up, with few tools and no memories; the owner’s settings replace its own.',
     'search.web/hosted':
       'A hosted web search in a request to `/v1/responses` for an agent runs as Perch’s own; otherwise it is named as ignored.',
     'search.web/tool':

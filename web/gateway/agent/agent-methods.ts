@@ -8,6 +8,7 @@ import { defineMethods } from '../system/methods.ts';
 import type { EventBus } from '../system/event-bus.ts';
 import { checkNames, isObject, mergePatch } from '#shared/merge-patch.ts';
 import { DEFAULT_INSTRUCTIONS } from '../config/default-instructions.ts';
+import { RESEARCH_AGENT_ID } from './research/research-agent.ts';
 import type { Runs } from './runs/runs.ts';
 import { createSessionChangedEvent } from '../storage/session-views.ts';
 import type { Vault } from '../storage/vault-interface.ts';
@@ -60,6 +61,8 @@ export const agentMethods = defineMethods(agentContracts)(({ agents: all, config
       if (agent_id === MAIN_AGENT_ID) throw new RpcError('INVALID_PARAMS', `The agent "${MAIN_AGENT_ID}" can’t be removed.`);
       await config.edit((document) => {
         const { agents } = document;
+        if (agent_id === RESEARCH_AGENT_ID && (!isObject(agents) || !Object.hasOwn(agents, agent_id)))
+          throw new RpcError('INVALID_PARAMS', `The agent "${agent_id}" is built in. It is removed when web search is turned off.`);
         if (!isObject(agents) || !Object.hasOwn(agents, agent_id)) throw new RpcError('NOT_FOUND', `No agent with id "${agent_id}".`);
         return mergePatch(document, { agents: { [agent_id]: null } });
       });

@@ -3,6 +3,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { readModelParameters, type ModelParameters } from '#shared/rpc/model-parameters.ts';
 import type { AgentConfig } from '#shared/rpc/record-schemas.ts';
 import type { Settings } from '../config/settings-schema.ts';
+import { RESEARCH_AGENT, RESEARCH_AGENT_ID } from './research/research-agent.ts';
 
 /** An agent, as runs use it. */
 export interface Agent {
@@ -30,11 +31,12 @@ export interface Agents {
   list(): Agent[];
 }
 
-/** The configured agents. `main` always exists. */
+/** The configured agents. `main` always exists, and the agent for research while a search service is set up. */
 export function createAgents(settings: () => Settings): Agents {
+  const hasResearch = (): boolean => settings().tools.webSearch !== undefined;
   const make = (id: string): Agent => {
     const { chat, agents } = settings();
-    const config = agents[id] ?? {};
+    const config = { ...(id === RESEARCH_AGENT_ID && hasResearch() ? RESEARCH_AGENT : {}), ...agents[id] };
     return {
       id,
       name: config.name ?? (id === MAIN_AGENT_ID ? 'Main' : id),
@@ -45,7 +47,14 @@ export function createAgents(settings: () => Settings): Agents {
       config,
     };
   };
-  const ids = (): string[] => [...new Set([MAIN_AGENT_ID, ...Object.keys(settings().agents).sort()])];
+  const ids = (): string[] => [
+    ...new Set([
+      MAIN_AGENT_ID,
+      ...Object.keys(settings().agents)
+        .concat(hasResearch() ? RESEARCH_AGENT_ID : [])
+        .sort(),
+    ]),
+  ];
   return {
     get(id) {
       if (!ids().includes(id)) throw new RpcError('NOT_FOUND', `No agent with id "${id}".`);
