@@ -4,6 +4,7 @@ import { GatewayClient } from '#shared/client/client.ts';
 import type { SubAgentEntry } from '#shared/rpc/record-schemas.ts';
 import { webPort } from '#shared/ports/web-port.ts';
 import { createCapability, FakeBridge } from '../../../../tests/support/fake-bridge.ts';
+import { isSubAgentSession } from '../../storage/session-views.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { createTestGateway, type ModelCall, type ModelScript, type Say, waitFor } from '../../../../tests/support/test-gateway.ts';
 
@@ -58,7 +59,10 @@ describe('a sub-agent', () => {
       .filter(({ event }) => event === 'chat.sub_agent')
       .map(({ payload }) => (payload as { subAgent: SubAgentEntry }).subAgent);
     expect(states.filter(({ title }) => title === 'Herons').map(({ status }) => status)).toEqual(['queued', 'running', 'done']);
-    const { messages } = await client.call('chat.history', { sessionId: subAgents[0]?.sessionId ?? '' });
+    const { sessionId = '' } = subAgents[0] ?? {};
+    // Memory and dreams leave these sessions out.
+    expect(isSubAgentSession(`main/${sessionId}`)).toBe(true);
+    const { messages } = await client.call('chat.history', { sessionId });
     expect(messages.map(({ role, content }) => [role, content])).toEqual([
       ['user', 'Count the herons'],
       ['assistant', 'Count the herons: 3'],

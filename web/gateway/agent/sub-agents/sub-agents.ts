@@ -7,7 +7,7 @@ import { truncateMiddle } from '#shared/truncate-text.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
 import type { MessageRecord, SessionRecord } from '../../storage/chat-records.ts';
 import { toSessionKey } from '../../storage/chat-records.ts';
-import { createSession, parseSessionPath, toFirstTitle, toPlainText } from '../../storage/session-views.ts';
+import { createSession, createSubAgentId, parseSessionPath, toFirstTitle, toPlainText } from '../../storage/session-views.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import { isPerson } from '../../system/person.ts';
@@ -240,7 +240,7 @@ export class SubAgents {
       startedAt: now,
       totalTokens: 0,
     };
-    const sessionId = continues ?? crypto.randomUUID();
+    const sessionId = continues ?? createSubAgentId();
     const key = toSessionKey(agent.id, sessionId);
     let session: SessionRecord | undefined;
     if (continues === undefined) {
