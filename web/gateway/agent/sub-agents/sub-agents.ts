@@ -171,8 +171,9 @@ export class SubAgents {
     return sessions.map((session) => {
       const live = this.#live.get(session.key);
       if (live) return this.#toEntry(live);
-      const isOver = session.subAgent.endedAt !== undefined || runs.isRunning(session.key);
-      return toEntry(session, isOver ? session.subAgent : { ...session.subAgent, status: 'interrupted' });
+      if (session.subAgent.endedAt !== undefined) return toEntry(session, session.subAgent);
+      // Another host runs it, or did before it went away.
+      return toEntry(session, { ...session.subAgent, status: runs.isRunning(session.key) ? 'running' : 'interrupted' });
     });
   }
 
