@@ -324,7 +324,11 @@ describe('with its chat', () => {
 
   verifies('subagents/interrupted', 'results are kept if the host dies, and those that worked are interrupted', async () => {
     const [indexedDB, name, never] = [new IDBFactory(), 'sub-agents-interrupted', new Promise(() => {})];
-    const model = toScript([delegate('a'), delegate('b')], (task) => (task === 'a' ? ['a!'] : ['b… ', { wait: never }]));
+    let isAgain = false;
+    const model = toScript([delegate('a'), delegate('b')], (task, call) => {
+      if (task === 'Go on') return readResults(call).length === 2 ? [delegate('b')] : ['All done'];
+      return task === 'a' ? ['a!'] : isAgain ? ['b!'] : ['b… ', { wait: never }];
+    });
     {
       const gw = await createTestGateway({ model, indexedDB, name });
       const { client, events } = await gw.client();
@@ -348,6 +352,14 @@ describe('with its chat', () => {
       ['assistant', true],
     ]);
     expect(messages[2]?.content).toContain('a!');
+    // The same task continues where it was.
+    isAgain = true;
+    await client.call('chat.send', { message: 'Go on' });
+    const after = (await client.call('sessions.subAgents', { path: 'main/main.jsonl' })).subAgents;
+    expect(after.map(({ sessionId, status }) => [sessionId, status]).sort()).toEqual(
+      subAgents.map(({ sessionId }) => [sessionId, 'done']).sort(),
+    );
+    expect(parseResults(gw.calls.at(-1)).at(-1)).toMatchObject({ id: subAgents[1]?.sessionId, answer: 'b!' });
   });
 });
 
