@@ -172,11 +172,14 @@ function toToolOutcome(message: HistoryMessage): Pick<ToolUse, 'result' | 'state
 }
 
 /**
- * A failed tool returns an object with `error`, and `denied` if it was not allowed to run. A failed command is recognized by its request.
+ * A failed tool returns an object with `error`, and `denied` if it was not allowed to run. A failed command is recognized by its request,
+ * and a sub-agent that did not finish by its id.
  */
 export function toToolState(result: string): 'done' | 'error' | 'denied' | 'unfinished' {
   if (result === UNFINISHED_RESULT) return 'unfinished';
   if (/^\s*\{\s*"requestId"\s*:\s*"[^"]*"\s*,\s*"status"\s*:\s*"failed"/.test(result)) return 'error';
+  const [, subAgentStatus] = /^\{"id":"subagent-[^"]*","status":"(failed|stopped)"/.exec(result) ?? [];
+  if (subAgentStatus !== undefined) return subAgentStatus === 'failed' ? 'error' : 'unfinished';
   if (!/^\s*\{\s*"error"\s*:/.test(result)) return 'done';
   return /,\s*"denied"\s*:\s*true\s*\}\s*$/.test(result) ? 'denied' : 'error';
 }
