@@ -4,6 +4,7 @@ import { app } from './requirements/app-requirements.ts';
 import { bridge } from './requirements/bridge-requirements.ts';
 import { drawings } from './requirements/drawings-requirements.ts';
 import { budgets } from './requirements/budgets-requirements.ts';
+import { collections } from './requirements/collections-requirements.ts';
 import { projects } from './requirements/projects-requirements.ts';
 import { drivenBrowser } from './requirements/browser-requirements.ts';
 import { canvas } from './requirements/canvas-requirements.ts';
@@ -83,6 +84,7 @@ const sections = [
   ...cron,
   ...reading,
   ...budgets,
+  ...collections,
   ...projects,
   ...keys,
   ...responses,

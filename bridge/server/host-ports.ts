@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Opening } from '#shared/link/hello.ts';
 import { FORWARD_KIND, WITHDRAW_KIND } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
@@ -10,6 +10,7 @@ import { browserPort } from '#shared/ports/browser-port.ts';
 import { backupPort } from '#shared/ports/backup-port.ts';
 import { configFilePort } from '#shared/ports/config-file-port.ts';
 import { filesPort } from '#shared/ports/files-port.ts';
+import { foldersPort } from '#shared/ports/folders-port.ts';
 import { execPort } from '#shared/ports/exec-port.ts';
 import { mcpPort } from '#shared/ports/mcp-port.ts';
 import { ggufPort } from '#shared/ports/gguf-port.ts';
@@ -28,6 +29,7 @@ import { createDriverProcess } from '../capabilities/browser/driver-process.ts';
 import { createBackupHandlers } from '../capabilities/backup-handlers.ts';
 import { createConfigFileHandlers } from '../capabilities/config-file-handlers.ts';
 import { createWorkspaceHandlers } from '../capabilities/files/workspace-handlers.ts';
+import { createFoldersHandlers } from '../capabilities/folders/folders-handlers.ts';
 import { createSecretsHandlers } from '../capabilities/secrets/secrets-handlers.ts';
 import { createSkillsHandlers } from '../capabilities/skills-handlers.ts';
 import { createSpeechHandlers } from '../capabilities/speech/speech-handlers.ts';
@@ -163,6 +165,7 @@ export function createHostPorts({
     capability(linkedBrowsersPort, createLinkedBrowsersHandlers({ ...linked, log })),
     capability(configFilePort, createConfigFileHandlers(home)),
     capability(filesPort, createWorkspaceHandlers({ home })),
+    capability(foldersPort, createFoldersHandlers({ home, keeper, ownFolder: name === '' ? home : dirname(dirname(home)) })),
     capability(speechPort, createSpeechHandlers({ engines: createSystemEngines(keeper) })),
     capability(secretsPort, createSecretsHandlers({ home, fileOnly: name !== '', hide: (values) => ring.hide(values), log, keeper })),
     capability(skillsPort, createSkillsHandlers({ dir: join(home, 'skills') })),

@@ -6,6 +6,7 @@ import { approval } from './methods/approval-contracts.ts';
 import { budgetGauge, budgetScope } from './methods/budget-contracts.ts';
 import { download } from './methods/browser-contracts.ts';
 import { browserFrame } from './methods/browser-view-contracts.ts';
+import { collectionEvents } from './methods/collection-contracts.ts';
 import { configFileState } from './methods/config-contracts.ts';
 import { execRequest } from './methods/exec-contracts.ts';
 import { mcpElicitation } from './methods/mcp-contracts.ts';
@@ -40,6 +41,7 @@ export const events = {
   'drawings.changed': z.object({ drawingId: z.string(), deleted: z.boolean().optional() }),
   /** Other clients changed a drawing that this connection has open. With `reopen`, the changes are too large for an event: call `drawings.open` again. */
   'drawing.changed': z.object({ drawingId: z.string(), changes: z.array(changeSchema), reopen: z.boolean().optional() }),
+  ...collectionEvents,
   /** A project was created, changed, deleted or restored, or chats were moved to or from it. */
   'project.changed': z.object({ id: z.string(), deleted: z.boolean().optional() }),
   /** An item was moved to the trash, restored, or deleted permanently. */

@@ -151,6 +151,8 @@ export const sessionEntry = z.object({
   recall: z.boolean().optional(),
   /** Model parameters of the session. Missing if it inherits all. */
   parameters: modelParameters.optional(),
+  /** IDs of the collections attached to the session, besides those of its agent. */
+  collections: z.array(id).optional(),
   /** ID of the project that the session belongs to. The project may have been deleted. */
   projectId: z.string().optional(),
   /** Name of the session’s agent, if it was removed. */
@@ -251,6 +253,8 @@ export const agentConfig = z.strictObject({
    * `drawings`, `browser`, `computer` and `mcp:<server>`; `*` matches any characters. Omit for the default tools.
    */
   toolGroups: toolPatterns.optional(),
+  /** IDs of the collections that it searches, besides those of the chat. */
+  collections: z.array(id).max(50).optional(),
   /** False to remove the memory tools. */
   memory: z.boolean().optional(),
   /** The workspace of the agent. Omit for the one with its own ID. */

@@ -10,6 +10,7 @@ export const AREAS = [
   'sessions',
   'memory',
   'files',
+  'collections',
   'instructions',
   'web',
   'browser',

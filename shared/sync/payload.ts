@@ -30,6 +30,9 @@ const KEY_FIELDS: Readonly<Record<Exclude<SyncStore, 'sessions' | 'heads'>, stri
   fileVersions: 'id',
   trash: 'id',
   trashRecords: 'key',
+  collections: 'id',
+  collectionDocuments: 'id',
+  collectionTexts: 'id',
   files: 'key',
   conflicts: 'id',
 };
@@ -86,6 +89,9 @@ const REQUIRED_FIELDS: Partial<Record<SyncStore, Readonly<Record<string, Validat
   },
   runs: { sessionKey: isSessionKey },
   trash: { kind: isText, deletedAt: isNumber },
+  collections: { name: isText, sources: Array.isArray },
+  collectionDocuments: { collectionId: isText, path: isText, blobs: optional(arrayWith(isText)) },
+  collectionTexts: { text: isText, start: isNumber, first: isNumber, passages: arrayWith(isObject) },
   trashRecords: { store: isText, record: isObject, blobs: optional(arrayWith(isText)) },
 };
 

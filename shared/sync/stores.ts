@@ -47,6 +47,11 @@ export const SYNC_STORES = {
   trash: { conflicts: false },
   /** Records that were moved to the trash with an item. */
   trashRecords: { conflicts: false },
+  collections: { conflicts: true },
+  /** Documents of collections. */
+  collectionDocuments: { conflicts: false },
+  /** Texts of documents, in parts, with their passages. */
+  collectionTexts: { conflicts: false },
   /** Files of workspaces. Those of lines are merged by the host that serves (decision 0048). */
   files: { conflicts: true },
   conflicts: { conflicts: false },

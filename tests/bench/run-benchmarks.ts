@@ -6,6 +6,7 @@ import buildOnce from '../e2e/build-once.ts';
 import { benchCanvas } from './canvas-bench.ts';
 import { benchChat } from './chat-bench.ts';
 import { benchCluster } from './cluster-bench.ts';
+import { benchCollections } from './collections-bench.ts';
 import { benchDeltas } from './deltas-bench.ts';
 import { benchDocumentRecall } from './document-recall-bench.ts';
 import { benchDocuments } from './documents-bench.ts';
@@ -49,6 +50,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   documents: benchDocuments,
   'document-recall': benchDocumentRecall,
   search: benchSearch,
+  collections: benchCollections,
   memory: benchMemorySearch,
   recall: benchRecall,
   tokens: benchTokens,

@@ -17,6 +17,9 @@ const path = 'main/main.jsonl';
 const model = 'guide/guide';
 const getJobId = (results: StepResults): string => results['cron.add']?.jobId ?? 'none';
 
+const getCollection = (results: StepResults) => ({ collectionId: results['collections.create']?.collection.id ?? 'none' });
+const getCollectionDocument = (results: StepResults) => ({ documentId: results['collections.addFiles']?.documents[0]?.id ?? 'none' });
+
 const drawing = (results: StepResults) => ({ drawingId: results['drawings.create']?.id ?? 'none' });
 const DRAWING_CHANGE = { id: 'r', at: '000001700000000-0000-step', set: { kind: 'rect', x: 1, y: 2, removed: false } } as const;
 
@@ -169,6 +172,24 @@ export const STEPS: readonly Step[] = [
   createStep('sessions.reset', { path: 'main/fork.jsonl' }),
   createStep('sessions.delete', { path: 'main/fork.jsonl' }),
   createStep('sessions.delete', { path: 'main/fork.jsonl' }, 'NOT_FOUND'),
+  createStep('collections.create', { name: 'Papers' }),
+  createStep('collections.list', {}),
+  createStep('collections.addFiles', (results) => ({ ...getCollection(results), files: [{ path: 'whales.md', data: 'S3JpbGw=' }] })),
+  createStep('collections.get', getCollection),
+  createStep('collections.documents', getCollection),
+  createStep('collections.search', { query: 'krill' }),
+  // It may not be indexed yet.
+  { ...createStep('collections.read', getCollectionDocument), lacking: ['NOT_FOUND'] },
+  createStep('collections.read', { documentId: 'none' }, 'NOT_FOUND'),
+  createStep('collections.original', getCollectionDocument),
+  createStep('collections.original', { documentId: 'none' }, 'NOT_FOUND'),
+  createStep('collections.update', (results) => ({ ...getCollection(results), description: 'About whales' })),
+  createStep('collections.refresh', getCollection),
+  createStep('collections.cancel', getCollection),
+  createStep('collections.removeDocuments', (results) => ({ ...getCollection(results), documentIds: ['none'] })),
+  createStep('sessions.setCollections', (results) => ({ path, collectionIds: [getCollection(results).collectionId] })),
+  createStep('collections.delete', getCollection),
+  createStep('collections.delete', { collectionId: 'none' }, 'NOT_FOUND'),
   createStep('trash.list', {}),
   createStep('trash.restore', (results) => ({ id: results['sessions.delete']?.trashId ?? 'none' })),
   createStep('trash.restore', { id: 'none' }, 'NOT_FOUND'),

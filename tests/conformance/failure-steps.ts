@@ -1,6 +1,7 @@
 import { type Step, createStep } from './step.ts';
 
 const path = 'main/none.jsonl';
+const collectionId = 'none';
 const aborted = (given: Step): Step => ({ ...given, beside: createStep('chat.abort', { sessionId: 'aborted' }) });
 const profile = 'none';
 /** A call that does not end until it is aborted. */
@@ -38,6 +39,16 @@ export const FAILURE_STEPS: readonly Step[] = [
   },
   createStep('channels.confirmSender', { channelId: 'telegram', code: 'ABCD2345' }, 'NOT_FOUND'),
   createStep('skills.list', { agentId: 'none' }, 'NOT_FOUND'),
+  createStep('collections.create', { name: 'None', sources: [{ kind: 'folder', path: '/none/at/all' }] }, 'NOT_FOUND'),
+  createStep('collections.get', { collectionId }, 'NOT_FOUND'),
+  createStep('collections.update', { collectionId, name: 'None' }, 'NOT_FOUND'),
+  createStep('collections.documents', { collectionId }, 'NOT_FOUND'),
+  createStep('collections.addFiles', { collectionId, files: [{ path: 'a.md', data: '' }] }, 'NOT_FOUND'),
+  createStep('collections.removeDocuments', { collectionId, documentIds: ['none'] }, 'NOT_FOUND'),
+  createStep('collections.refresh', { collectionId }, 'NOT_FOUND'),
+  createStep('collections.cancel', { collectionId }, 'NOT_FOUND'),
+  createStep('collections.search', { query: 'none', collectionIds: [collectionId] }, 'NOT_FOUND'),
+  createStep('sessions.setCollections', { path, collectionIds: [] }, 'NOT_FOUND'),
   createStep('sessions.preview', { path }, 'NOT_FOUND'),
   createStep('sessions.reset', { path }, 'NOT_FOUND'),
   createStep('sessions.rename', { path, title: 'A name' }, 'NOT_FOUND'),

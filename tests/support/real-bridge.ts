@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { backupPort } from '#shared/ports/backup-port.ts';
 import { browserPort } from '#shared/ports/browser-port.ts';
 import { configFilePort } from '#shared/ports/config-file-port.ts';
+import { foldersPort } from '#shared/ports/folders-port.ts';
 import { filesPort } from '#shared/ports/files-port.ts';
 import { linkedBrowsersPort } from '#shared/ports/linked-browsers-port.ts';
 import { secretsPort } from '#shared/ports/secrets-port.ts';
@@ -14,6 +15,7 @@ import { createBackupHandlers } from '../../bridge/capabilities/backup-handlers.
 import { createBrowserHandlers } from '../../bridge/capabilities/browser/browser-handlers.ts';
 import { BrowserProfiles } from '../../bridge/capabilities/browser/browser-profiles.ts';
 import { createConfigFileHandlers } from '../../bridge/capabilities/config-file-handlers.ts';
+import { createFoldersHandlers } from '../../bridge/capabilities/folders/folders-handlers.ts';
 import { createWorkspaceHandlers } from '../../bridge/capabilities/files/workspace-handlers.ts';
 import { createSecretsHandlers } from '../../bridge/capabilities/secrets/secrets-handlers.ts';
 import { NeuralVoices } from '../../bridge/capabilities/speech/neural-voices.ts';
@@ -54,6 +56,7 @@ export async function createRealBridge() {
   // An unreachable hub.
   const models = createDiskModels({ home, keeper, log, env: { HF_ENDPOINT: 'http://127.0.0.1:1' } });
   const bridge = new FakeBridge(
+    createCapability(foldersPort, createFoldersHandlers({ home, keeper, ownFolder: home })),
     createCapability(
       linkedBrowsersPort,
       createLinkedBrowsersHandlers({ home: openHome, auth: { remove: () => {}, isOpen: () => false }, log }),

@@ -172,7 +172,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const findSmallModel = createSmallModelFinder(providers, () => config.settings.chat.smallModel);
 
   // Runs.
-  const lifecycleHooks = createRunLifecycleHooks(parts.agentToolkit, fault);
+  const lifecycleHooks = createRunLifecycleHooks(parts.agentToolkit, vault, fault);
   const remoteRuns = new RemoteRuns({ vault, hub, clock, sync, onLost: lifecycleHooks.onRunLost, fault });
   const events = new SystemEvents({ vault, clock, agents, settings, log, fault });
   const runDeps: RunsDeps = {
@@ -209,7 +209,24 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const http = new HttpService({ ...parts, ...{ clock, vault, providers, rights, log, fault } });
 
   const services = {
-    ...{ vault, hub, clock, fetch, version, sync, bridge, audio, environment, config, references, settings, timeZone, log, fault },
+    ...{
+      vault,
+      hub,
+      clock,
+      fetch,
+      version,
+      sync,
+      bridge,
+      audio,
+      documents,
+      environment,
+      config,
+      references,
+      settings,
+      timeZone,
+      log,
+      fault,
+    },
     ...{ agents, labels, commands, tools, providers, models, findSmallModel, silenceMs, events, runs, runDeps, rights },
     ...{ browserModels, runners, activeOrigins, isServing, isLeaseHolder, connections },
     timeoutMs: () => config.settings.tools.execTimeoutMs,

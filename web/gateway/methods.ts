@@ -22,6 +22,7 @@ const LAZY_METHODS = [
   lazyMethods('browser', async () => (await import('./agent/browser/browser-methods.ts')).browserMethods),
   lazyMethods('budgets', async () => (await import('./agent/budgets/budget-methods.ts')).budgetMethods),
   lazyMethods('channels', async () => (await import('./automation/channels/channel-methods.ts')).channelMethods),
+  lazyMethods('collections', async () => (await import('./agent/collections/collection-methods.ts')).collectionMethods),
   lazyMethods('config secrets', async () => (await import('./config/config-methods.ts')).configMethods),
   lazyMethods('cron', async () => (await import('./automation/cron/cron-methods.ts')).cronMethods),
   lazyMethods('desktop', async () => (await import('./agent/desktop/desktop-methods.ts')).desktopMethods),

@@ -39,6 +39,7 @@ it('modules start in this order: each after those that it needs', () => {
     titles (loaded by use)
     wikis (loaded by use)
     trash ← drawings, memories, longTermMemories, wikis (loaded by its own condition)
+    collections (loaded by its own condition; changes of collections, collectionDocuments, collectionTexts)
     dreamer ← memories (loaded by use)
     guide ← longTermMemories (loaded by use)
     incognito (loaded by use)

@@ -1,6 +1,7 @@
 import { agentToolkitModule } from './agent/toolkit/agent-toolkit-module.ts';
 import { approvalsModule } from './agent/approvals/approvals-module.ts';
 import { budgetsModule } from './agent/budgets/budgets-module.ts';
+import { collectionsModule } from './agent/collections/collections-module.ts';
 import { compactorModule } from './agent/compaction/compactor-module.ts';
 import { filesMirrorModule } from './agent/files-mirror/files-mirror-module.ts';
 import { guideModule } from './agent/guide/guide-module.ts';
@@ -39,6 +40,7 @@ export const MODULES = [
   titlesModule,
   wikisModule,
   trashModule,
+  collectionsModule,
   dreamerModule,
   guideModule,
   incognitoModule,

@@ -1,3 +1,4 @@
+import type { Collections } from './agent/collections/collections.ts';
 import type { AgentToolkit } from './agent/toolkit/agent-toolkit.ts';
 import type { ToolRegistry } from './agent/tools/tool-registry.ts';
 import type { BuiltinToolsDeps } from './agent/tools/builtin-tools.ts';
@@ -14,6 +15,7 @@ interface ToolNeeds extends Omit<BuiltinToolsDeps, 'documents' | 'keepVersion' |
   agentToolkit: Lazy<AgentToolkit>;
   wikis: Lazy<Wikis>;
   cron: Lazy<CronService>;
+  collections: Lazy<Collections>;
   drawings: Lazy<DrawingStore>;
   documents: DocumentReader;
   painter: Painter | undefined;
@@ -22,7 +24,7 @@ interface ToolNeeds extends Omit<BuiltinToolsDeps, 'documents' | 'keepVersion' |
 
 /** Registers the gateway's tools. Their code is loaded when an agent is offered tools. */
 export function registerTools(tools: ToolRegistry, needs: ToolNeeds): void {
-  const { agentToolkit, bridge, config, drawings, painter, labels, agent, wikis, cron } = needs;
+  const { agentToolkit, bridge, config, drawings, painter, labels, agent, wikis, cron, collections } = needs;
   const documents = withOcr(needs.documents, () => {
     const { enabled, dataUrl = DEFAULT_DATA_URL, languages } = config.settings.documents.ocr;
     return enabled ? { dataUrl, languages } : undefined;
@@ -43,5 +45,6 @@ export function registerTools(tools: ToolRegistry, needs: ToolNeeds): void {
     return (await import('./agent/browser/browser-tools.ts')).browserTools({ bridge, config, workspaces, labels, agent });
   });
   tools.registerLazy(async () => (await import('./agent/knowledge/wiki/wiki-tools.ts')).wikiTools({ wikis, labels }));
+  tools.registerLazy(async () => (await import('./agent/collections/collection-tools.ts')).collectionTools({ collections }));
   tools.registerLazy(async () => (await import('./agent/drawings/canvas-tools.ts')).canvasTools({ drawings, paint: painter, labels }));
 }

@@ -7,6 +7,7 @@ import { browserContracts } from './browser-contracts.ts';
 import { browserViewContracts } from './browser-view-contracts.ts';
 import { channelContracts } from './channel-contracts.ts';
 import { chatContracts } from './chat-contracts.ts';
+import { collectionContracts } from './collection-contracts.ts';
 import { configContracts } from './config-contracts.ts';
 import { connectionContracts } from './connection-contracts.ts';
 import { cronContracts } from './cron-contracts.ts';
@@ -62,6 +63,7 @@ export const contracts = {
   ...desktopContracts,
   ...channelContracts,
   ...workspaceContracts,
+  ...collectionContracts,
   ...trashContracts,
   ...wikiContracts,
   ...planContracts,

@@ -3,6 +3,7 @@ import { defineMethod } from '../contract.ts';
 import { modelParameters } from '../model-parameters.ts';
 import { agentId, compaction, historyMessage, sessionEntry, sessionId, sessionPath } from '../record-schemas.ts';
 import { z } from '../zod.ts';
+import { attachedCollections } from './collection-contracts.ts';
 import { sessionFilters, sessionFolder, sessionTag } from './session-list-contracts.ts';
 
 const sessionResult = z.object({ session: sessionEntry });
@@ -155,6 +156,14 @@ export const sessionContracts = {
     result: sessionResult,
     emits: ['sessions.changed'],
     docs: 'Sets how the model answers in a session: thinking, temperature and the like. They apply from the next run. What is left out is inherited from the job or channel, then from the agent, then from the model. The `main` session of an agent can be set before its first message, and any other with `create`. `instructions` can only be set by persons.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'write' },
+  }),
+  'sessions.setCollections': defineMethod({
+    params: z.strictObject({ path: sessionPath, collectionIds: attachedCollections, create: createSession }),
+    result: sessionResult,
+    emits: ['sessions.changed'],
+    docs: 'Attaches collections to a session, besides those of its agent, and detaches all others. They apply from the next run. The `main` session of an agent can be set before its first message, and any other with `create`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),

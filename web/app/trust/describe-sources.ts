@@ -19,6 +19,7 @@ const SOURCE_TEXTS: Readonly<Record<string, (name: string) => string>> = {
   key: (name) => m.trust_key({ name }),
   command: (name) => m.trust_command({ name }),
   import: (name) => m.trust_import({ name }),
+  collection: (name) => m.trust_collection({ name }),
   unknown: () => m.trust_unknown(),
 };
 

@@ -1,3 +1,5 @@
+import type { PassageKind } from '#shared/document-kinds.ts';
+import type { PassageLocator } from '#shared/rpc/passage.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { DocumentKind } from './document-kinds.ts';
 import type { OcrSettings } from './ocr.ts';
@@ -42,10 +44,51 @@ export interface DocumentText {
   next?: { pages?: string; offset?: number; sheet?: string; range?: string };
 }
 
+/** A whole file to split into passages. Can be cloned structurally. */
+export interface PassageRequest {
+  /** Name of the file; also decides its kind if `kind` is missing. */
+  name: string;
+  mimeType?: string | undefined;
+  kind?: PassageKind | undefined;
+  /** A string is base64, to be decoded by the reader's thread. */
+  bytes: Uint8Array<ArrayBuffer> | string;
+  /** HTML: the base URL for links, and the declared encoding. */
+  base?: string | undefined;
+  charset?: string | undefined;
+  /** PDF and pictures: settings for text recognition; undefined for none. */
+  ocr?: OcrSettings | undefined;
+}
+
+/** A citable part of a document. Its text is that at its place; a later part of a table has the table's header in front. */
+export interface Passage {
+  text: string;
+  locator: PassageLocator;
+}
+
+/** A document as text, and its passages in order. */
+export interface DocumentPassages {
+  kind: PassageKind;
+  title?: string;
+  /** Pages of a PDF, slides of a presentation. */
+  pageCount?: number;
+  /** Notes for people, such as pages without text. */
+  notes?: string[];
+  text: string;
+  passages: Passage[];
+}
+
+/** Progress of a reading, in units of the document: pages, slides, or bytes. */
+export interface ReadProgress {
+  done: number;
+  total: number;
+}
+
 /** Reads documents: in a worker started by a page, or in this one. */
 export interface DocumentReader {
   /** Rejects with `INVALID_PARAMS` and a message for people if the file cannot be read, and with the signal's reason. */
   read(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText>;
+  /** Splits a whole document into passages. Rejects as `read` does. */
+  readPassages(request: PassageRequest, signal: AbortSignal, onProgress?: (progress: ReadProgress) => void): Promise<DocumentPassages>;
 }
 
 /** The error for an unreadable file. */

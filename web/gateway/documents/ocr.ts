@@ -1,5 +1,6 @@
 import type { PDFPageProxy } from 'unpdf/pdfjs';
-import type { DocumentRequest, DocumentReader } from './document-reader.ts';
+import { getPassageKind } from '#shared/document-kinds.ts';
+import type { DocumentReader } from './document-reader.ts';
 
 /** Settings for text recognition. */
 export interface OcrSettings {
@@ -21,12 +22,21 @@ export interface PageOcr {
   canvas: { CanvasFactory: object; FilterFactory: object };
   /** Recognizes a page; empty if it has no text. Rejects with a message for the person if the language data is unavailable. */
   read(page: PDFPageProxy, settings: OcrSettings, signal: AbortSignal): Promise<string>;
+  /** Recognizes the text of a picture file, likewise. Rejects with `INVALID_PARAMS` if the browser can’t show it. */
+  readPicture(bytes: Uint8Array<ArrayBuffer>, settings: OcrSettings, signal: AbortSignal): Promise<string>;
 }
 
-/** Adds text recognition to PDF requests, according to the settings. */
+/** Kinds of files in which text can be recognized: PDFs, pictures, and e-mails that have them attached. */
+const hasPictures = (kind: string | undefined): boolean => kind === 'pdf' || kind === 'picture' || kind === 'email';
+
+/** Adds text recognition to requests for PDFs and pictures, according to the settings. */
 export const withOcr = (documents: DocumentReader, settings: () => OcrSettings | undefined): DocumentReader => ({
-  read(request: DocumentRequest, signal) {
+  read(request, signal) {
     const ocr = request.kind === 'pdf' ? settings() : undefined;
     return documents.read(ocr ? { ...request, ocr } : request, signal);
+  },
+  readPassages(request, signal, onProgress) {
+    const ocr = hasPictures(request.kind ?? getPassageKind(request.name, request.mimeType)) ? settings() : undefined;
+    return documents.readPassages(ocr ? { ...request, ocr } : request, signal, onProgress);
   },
 });

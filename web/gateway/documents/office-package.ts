@@ -51,12 +51,24 @@ export class OfficePackage {
 
   /** Streams an XML part to handlers; does nothing if there is no such part. */
   async read(path: string, handlers: XmlHandlers, maxBytes = MAX_UNPACKED_BYTES): Promise<void> {
+    await this.#stream(path, new XmlReader(handlers), maxBytes);
+  }
+
+  /** The bytes of a part; undefined if there is no such part. */
+  async readBytes(path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    if (!this.has(path)) return undefined;
+    const chunks: BlobPart[] = [];
+    await this.#stream(path, { write: (bytes) => void chunks.push(new Uint8Array(bytes)), end: () => {} }, MAX_TREE_BYTES);
+    return new Blob(chunks).bytes();
+  }
+
+  /** Passes the unpacked bytes of a part on; does nothing if there is no such part. */
+  async #stream(path: string, reader: Pick<XmlReader, 'write' | 'end'>, maxBytes: number): Promise<void> {
     const entry = this.#entries.get(path.toLowerCase());
     if (!entry) return;
     if (entry.encrypted) throw createUnreadableError(this.#name, 'is protected by a password. Remove the password and try again');
     // Headers may be wrong: the unpacked bytes are counted too.
     if (entry.uncompressedSize > maxBytes) throw this.#createSizeError();
-    const xml = new XmlReader(handlers);
     const slicer = new TimeSlicer(this.#signal);
     let handlerError: unknown;
     let size = 0;
@@ -66,7 +78,7 @@ export class OfficePackage {
           size += bytes.length;
           this.#bytesLeft -= bytes.length;
           if (this.#bytesLeft < 0 || size > maxBytes) throw this.#createSizeError();
-          xml.write(bytes);
+          reader.write(bytes);
           await slicer.after(bytes.length);
         } catch (error) {
           handlerError = error;
@@ -76,7 +88,7 @@ export class OfficePackage {
     });
     try {
       await entry.getData(sink, { checkSignature: true, signal: this.#signal });
-      xml.end();
+      reader.end();
     } catch (error) {
       if (handlerError === undefined || !(handlerError instanceof StopReading))
         throw toReadError(this.#name, handlerError ?? error, this.#signal);

@@ -116,6 +116,7 @@ verifies('office/ocr', 'pages without text alone, a bounded number at a time; wh
   const recognizer = (answer: (page: number) => string): PageOcr => ({
     canvas: { CanvasFactory: WorkerCanvasFactory, FilterFactory: NoFilterFactory },
     read: async ({ pageNumber }) => (asked.push(pageNumber), answer(pageNumber)),
+    readPicture: async () => '',
   });
   const first = await read(
     scans,

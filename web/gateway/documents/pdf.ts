@@ -11,7 +11,7 @@ import { type PdfPiece, formatPage, toPosition } from './pdf-text.ts';
 /** Maximum number of text pieces per page: a few commands can draw without end. */
 const MAX_PIECES = 50_000;
 
-type PdfFile = Awaited<ReturnType<typeof getDocument>['promise']>;
+export type PdfFile = Awaited<ReturnType<typeof getDocument>['promise']>;
 type TextContent = Awaited<ReturnType<Awaited<ReturnType<PdfFile['getPage']>>['getTextContent']>>;
 
 /**
@@ -23,16 +23,7 @@ export async function readPdf(
   signal: AbortSignal,
   ocr?: PageOcr,
 ): Promise<DocumentText> {
-  const task = getDocument({
-    // pdf.js takes ownership of the buffer.
-    data: bytes.slice(),
-    disableFontFace: true,
-    useSystemFonts: false,
-    useWasm: false,
-    verbosity: 0,
-    stopAtErrors: false,
-    ...ocr?.canvas,
-  });
+  const task = loadPdf(bytes, ocr);
   try {
     const pdf = await openPdf(name, task.promise);
     const pageNumbers = parseNumberRanges(request.pages, pdf.numPages, 'page');
@@ -88,7 +79,20 @@ export async function readPdf(
   }
 }
 
-async function openPdf(name: string, promise: Promise<PdfFile>): Promise<PdfFile> {
+export const loadPdf = (bytes: Uint8Array<ArrayBuffer>, ocr?: PageOcr): ReturnType<typeof getDocument> =>
+  getDocument({
+    // pdf.js takes ownership of the buffer.
+    data: bytes.slice(),
+    disableFontFace: true,
+    useSystemFonts: false,
+    useWasm: false,
+    verbosity: 0,
+    stopAtErrors: false,
+    ...ocr?.canvas,
+  });
+
+/** Waits for a PDF to be opened. Throws an error with a message for people if it is protected or damaged. */
+export async function openPdf(name: string, promise: Promise<PdfFile>): Promise<PdfFile> {
   try {
     return await promise;
   } catch (error) {
@@ -102,7 +106,8 @@ async function openPdf(name: string, promise: Promise<PdfFile>): Promise<PdfFile
   }
 }
 
-async function readPageText(pdf: PdfFile, number: number, signal: AbortSignal): Promise<string> {
+/** Text of a page in reading order, with form fields and notes; empty if it has none. */
+export async function readPageText(pdf: PdfFile, number: number, signal: AbortSignal): Promise<string> {
   try {
     const page = await pdf.getPage(number);
     const pieces: PdfPiece[] = [];
@@ -145,7 +150,7 @@ function toPdfPiece({
   return { text: str, ...toPosition(transform), width, height: height || Math.hypot(skew, slope), endsLine: hasEOL };
 }
 
-async function readTitle(pdf: PdfFile): Promise<string | undefined> {
+export async function readTitle(pdf: PdfFile): Promise<string | undefined> {
   const { info } = await pdf.getMetadata().catch(() => ({ info: {} }));
   const title: unknown = 'Title' in info ? info.Title : undefined;
   return typeof title === 'string' && title.trim() !== '' ? title.trim().slice(0, 500) : undefined;

@@ -20,9 +20,14 @@ export function decodeText(bytes: Uint8Array, label?: string): string {
   }
 }
 
-/** Reads a text file unchanged. */
-export function readPlainText({ name, bytes, offset = 0, limit }: DecodedRequest): DocumentText {
+/** The text of a file, with line breaks unified. Throws an error with a message for people if it is not a text file. */
+export function toText({ name, bytes, charset }: Pick<DecodedRequest, 'name' | 'bytes' | 'charset'>): string {
   const utf16 = bytes[0] === 0xff || bytes[0] === 0xfe;
   if (!utf16 && bytes.subarray(0, 8192).includes(0)) throw createUnreadableError(name, 'is not a text file');
-  return paginateText(decodeText(bytes).replaceAll('\r\n', '\n'), offset, limit);
+  return decodeText(bytes, charset).replaceAll('\r\n', '\n');
+}
+
+/** Reads a text file unchanged. */
+export function readPlainText({ name, bytes, offset = 0, limit }: DecodedRequest): DocumentText {
+  return paginateText(toText({ name, bytes }), offset, limit);
 }

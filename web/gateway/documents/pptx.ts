@@ -10,17 +10,27 @@ import { type XmlElement, findElement, getChildren } from './xml-tree.ts';
 
 /** Reads a presentation slide by slide: title, text, tables, charts, diagrams, picture descriptions, and the speaker's notes. */
 export async function readPptx(request: DecodedRequest, signal: AbortSignal): Promise<DocumentText> {
-  const { name, bytes } = request;
+  const { count, readSlide } = await openSlides(request, signal);
+  const slideNumbers = count === 0 ? [] : parseNumberRanges(request.pages, count, 'slide');
+  const collector = new PageCollector(slideNumbers, request);
+  for (const number of slideNumbers) if (!collector.add(await readSlide(number))) break;
+  const { text, included, next } = collector;
+  return { part: `slides ${formatNumberRanges(included) || 'none'} of ${count}`, text, ...(next ? { next } : {}) };
+}
+
+interface Slides {
+  count: number;
+  /** Text of a slide by its number, from 1; starts with a heading. */
+  readSlide(number: number): Promise<string>;
+}
+
+export async function openSlides({ name, bytes }: Pick<DecodedRequest, 'name' | 'bytes'>, signal: AbortSignal): Promise<Slides> {
   const parts = await OfficePackage.open(name, bytes, signal);
   const { path: main, root } = await parts.readMain('ppt/presentation.xml', 'p:presentation');
   const relations = await parts.readRelations(main);
   const ids = getChildren(findElement(root, 'p:sldIdLst'), 'p:sldId');
   const slides = ids.flatMap(({ attributes }) => relations.get(attributes['r:id'] ?? '')?.target ?? []);
-  const slideNumbers = slides.length === 0 ? [] : parseNumberRanges(request.pages, slides.length, 'slide');
-  const collector = new PageCollector(slideNumbers, request);
-  for (const number of slideNumbers) if (!collector.add(await formatSlide(parts, slides[number - 1] ?? '', number))) break;
-  const { text, included, next } = collector;
-  return { part: `slides ${formatNumberRanges(included) || 'none'} of ${slides.length}`, text, ...(next ? { next } : {}) };
+  return { count: slides.length, readSlide: (number) => formatSlide(parts, slides[number - 1] ?? '', number) };
 }
 
 async function formatSlide(parts: OfficePackage, path: string, number: number): Promise<string> {

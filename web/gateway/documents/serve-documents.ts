@@ -1,13 +1,24 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { DocumentRequest } from './document-reader.ts';
+import type { ReadProgress } from './document-reader.ts';
 import type { PageOcr } from './ocr.ts';
-import type { DocumentResponse } from './document-response.ts';
+import type { DocumentResponse, DocumentWorkerMessage, DocumentWorkerRequest } from './document-response.ts';
 import { createPageOcr } from './ocr/page-ocr.ts';
+
+/** Minimum time between reports of progress. */
+const PROGRESS_INTERVAL_MS = 200;
 
 const neverAborted = new AbortController().signal;
 
-async function respond(request: DocumentRequest, ocr: PageOcr | undefined): Promise<DocumentResponse> {
+async function respond(
+  request: DocumentWorkerRequest,
+  ocr: PageOcr | undefined,
+  onProgress: (progress: ReadProgress) => void,
+): Promise<DocumentResponse> {
   try {
+    if ('split' in request) {
+      const { readPassages } = await import('./passages/read-passages.ts');
+      return { passages: await readPassages(request.split, neverAborted, { ocr, onProgress }) };
+    }
     const { readDocument } = await import('./read-document.ts');
     return { text: await readDocument(request, neverAborted, ocr) };
   } catch (error) {
@@ -18,16 +29,25 @@ async function respond(request: DocumentRequest, ocr: PageOcr | undefined): Prom
 
 /**
  * Runs in a dedicated worker that a page starts for the gateway's worker: reads documents requested over the port in its first message,
- * which also contains the app's language.
+ * which also contains the app's language, and splits them into passages.
  */
 export function serveDocuments(scope: DedicatedWorkerGlobalScope): void {
   scope.addEventListener(
     'message',
     ({ data: locale, ports: [port] }: MessageEvent<unknown>) => {
       if (!port) return;
-      const progress: DocumentResponse = 'working';
-      const ocr = createPageOcr(typeof locale === 'string' ? locale : 'en', () => port.postMessage(progress));
-      port.onmessage = async ({ data }: MessageEvent<DocumentRequest>) => port.postMessage(await respond(data, ocr));
+      const post = (message: DocumentWorkerMessage): void => port.postMessage(message);
+      const ocr = createPageOcr(typeof locale === 'string' ? locale : 'en', () => post('working'));
+      port.onmessage = async ({ data }: MessageEvent<DocumentWorkerRequest>) => {
+        let lastAt = performance.now();
+        const onProgress = (progress: ReadProgress): void => {
+          const now = performance.now();
+          if (now - lastAt < PROGRESS_INTERVAL_MS) return;
+          lastAt = now;
+          post({ progress });
+        };
+        post(await respond(data, ocr, onProgress));
+      };
     },
     { once: true },
   );

@@ -18,8 +18,33 @@ interface WorkbookSheet {
  * sheets, or the requested one.
  */
 export async function readXlsx(request: DecodedRequest, signal: AbortSignal): Promise<DocumentText> {
-  const { name, bytes, limit } = request;
+  const { limit } = request;
   const range = parseCellRange(request.range);
+  const { sheets, readTable } = await openWorkbook(request, signal);
+  const selected = request.sheet === undefined ? sheets.filter(({ hidden }) => !hidden) : [findSheet(sheets, request.sheet)];
+  let text = '';
+  const result: DocumentText = { text, sheets: sheets.map((sheet) => (sheet.hidden ? `${sheet.name} (hidden)` : sheet.name)) };
+  for (const [index, sheet] of selected.entries()) {
+    const { table, next: nextRow } = await readTable(sheet, range, limit - text.length);
+    text += `${text === '' ? '' : '\n\n'}## ${sheet.name}\n\n${table}`;
+    const nextSheet = selected[index + 1];
+    if (nextRow !== undefined) result.next = { sheet: sheet.name, range: formatRangeFrom(nextRow, range) };
+    else if (text.length >= limit && nextSheet) result.next = { sheet: nextSheet.name };
+    if (result.next) {
+      result.part = nextRow === undefined ? 'the first sheets' : `up to row ${nextRow - 1} of sheet "${sheet.name}"`;
+      break;
+    }
+  }
+  return { ...result, text };
+}
+
+interface Workbook {
+  sheets: WorkbookSheet[];
+  /** A sheet's cells as a Markdown table of at most `limit` characters, and the row that comes next if there are more. */
+  readTable(sheet: WorkbookSheet, range: CellRange, limit: number): Promise<{ table: string; next?: number }>;
+}
+
+export async function openWorkbook({ name, bytes }: Pick<DecodedRequest, 'name' | 'bytes'>, signal: AbortSignal): Promise<Workbook> {
   const parts = await OfficePackage.open(name, bytes, signal);
   const { path: main, root } = await parts.readMain('xl/workbook.xml', 'workbook');
   const relations = await parts.readRelations(main);
@@ -34,22 +59,13 @@ export async function readXlsx(request: DecodedRequest, signal: AbortSignal): Pr
   const date1904 = /^(1|true)$/.test(findElement(root, 'workbookPr')?.attributes['date1904'] ?? '');
   const formats = new XlsxFormats(await parts.readTree(findRelated('styles')), date1904);
   const strings = await readSharedStrings(parts, findRelated('sharedStrings'));
-
-  const selected = request.sheet === undefined ? sheets.filter(({ hidden }) => !hidden) : [findSheet(sheets, request.sheet)];
-  let text = '';
-  const result: DocumentText = { text, sheets: sheets.map((sheet) => (sheet.hidden ? `${sheet.name} (hidden)` : sheet.name)) };
-  for (const [index, sheet] of selected.entries()) {
-    const cells = await readSheetCells(parts, sheet.path, { range, strings, formats, limit: limit - text.length });
-    text += `${text === '' ? '' : '\n\n'}## ${sheet.name}\n\n${formatTable(cells)}`;
-    const [nextRow, nextSheet] = [cells.next, selected[index + 1]];
-    if (nextRow !== undefined) result.next = { sheet: sheet.name, range: formatRangeFrom(nextRow, range) };
-    else if (text.length >= limit && nextSheet) result.next = { sheet: nextSheet.name };
-    if (result.next) {
-      result.part = nextRow === undefined ? 'the first sheets' : `up to row ${nextRow - 1} of sheet "${sheet.name}"`;
-      break;
-    }
-  }
-  return { ...result, text };
+  return {
+    sheets,
+    async readTable(sheet, range, limit) {
+      const cells = await readSheetCells(parts, sheet.path, { range, strings, formats, limit });
+      return { table: formatTable(cells), ...(cells.next === undefined ? {} : { next: cells.next }) };
+    },
+  };
 }
 
 function findSheet(sheets: readonly WorkbookSheet[], sheetName: string): WorkbookSheet {

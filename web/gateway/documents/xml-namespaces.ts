@@ -1,6 +1,6 @@
 /**
- * Prefixes that readers use for the namespaces of Office files, of both the transitional edition of the standard (ECMA-376, part 4) and the
- * strict one.
+ * Prefixes that readers use for the namespaces of EPUB and Office files; of the latter, those of both the transitional edition of the
+ * standard (ECMA-376, part 4) and the strict one.
  */
 const PREFIXES: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -19,7 +19,10 @@ const PREFIXES: ReadonlyMap<string, string> = new Map(
     [`http://schemas.openxmlformats.org/${name}`, prefix],
     [`http://purl.oclc.org/ooxml/${name.replace('/2006', '')}`, prefix],
   ]),
-).set('http://purl.org/dc/elements/1.1/', 'dc');
+)
+  .set('http://purl.org/dc/elements/1.1/', 'dc')
+  .set('http://www.idpf.org/2007/opf', '')
+  .set('urn:oasis:names:tc:opendocument:xmlns:container', '');
 
 /** Prefixes in the file by those that readers use; identical ones are omitted. */
 type NamespaceScope = ReadonlyMap<string, string>;

@@ -2,13 +2,14 @@ import { describe, expect, vi } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
 import { waitFor } from '../../../tests/support/test-gateway.ts';
 import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
-import type { DocumentReader, DocumentRequest } from '../documents/document-reader.ts';
+import type { DocumentPassages, DocumentReader, DocumentRequest } from '../documents/document-reader.ts';
 import { PageDocumentReader } from './page-document-reader.ts';
 import { PageWorkers } from './page-workers.ts';
 
 const request: DocumentRequest = { kind: 'text', name: 'a.txt', bytes: new Uint8Array([1]), limit: 10 };
 const open = new AbortController().signal;
-const fallbackReader: DocumentReader = { read: async () => ({ text: 'read here' }) };
+const passages: DocumentPassages = { kind: 'text', text: 'read here', passages: [{ text: 'read here', locator: { start: 0, end: 9 } }] };
+const fallbackReader: DocumentReader = { read: async () => ({ text: 'read here' }), readPassages: async () => passages };
 
 /** A page whose worker responds with the result of `answer`; undefined for no response. */
 class TestPage implements PageWorkerProvider {

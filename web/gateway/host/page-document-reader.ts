@@ -1,8 +1,16 @@
 import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { type DocumentReader, type DocumentRequest, type DocumentText, createUnreadableError } from '../documents/document-reader.ts';
+import {
+  type DocumentPassages,
+  type DocumentReader,
+  type DocumentRequest,
+  type DocumentText,
+  type PassageRequest,
+  type ReadProgress,
+  createUnreadableError,
+} from '../documents/document-reader.ts';
 import { inlineDocumentReader } from '../documents/inline-document-reader.ts';
-import type { DocumentResponse } from '../documents/document-response.ts';
+import type { DocumentResponse, DocumentWorkerMessage, DocumentWorkerRequest } from '../documents/document-response.ts';
 import type { PageWorkers } from './page-workers.ts';
 
 /** In milliseconds. A frozen page does not respond: the next one is asked. */
@@ -12,6 +20,13 @@ const READ_TIMEOUT_MS = 60_000;
 const MAX_READ_MS = 600_000;
 /** Time without requests after which a worker is ended to free its memory. */
 const IDLE_MS = 60_000;
+
+interface WorkerRequest {
+  /** Name of the file. */
+  name: string;
+  message: DocumentWorkerRequest;
+  onProgress?: ((progress: ReadProgress) => void) | undefined;
+}
 
 interface DocumentWorker {
   page: string;
@@ -42,42 +57,59 @@ export class PageDocumentReader implements DocumentReader {
   }
 
   read(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
-    const read = this.#queue.then(() => this.#read(request, signal));
-    this.#queue = read.catch(() => {});
-    return read;
+    return this.#enqueue(async () => {
+      const response = await this.#requestFromPages({ name: request.name, message: request }, signal);
+      return response && 'text' in response ? response.text : this.#fallback.read(request, signal);
+    });
   }
 
-  async #read(request: DocumentRequest, signal: AbortSignal): Promise<DocumentText> {
-    clearTimeout(this.#idleTimer);
-    let hasDied = false;
-    try {
-      for (const [page, factory] of this.#pages.newestFirst()) {
-        signal.throwIfAborted();
-        const answer = await this.#readInPage(page, factory, request, signal);
-        if (answer === 'died') {
-          // The page may have been closed, or crashed by the file: such a file is never read where it could crash the gateway.
-          if (hasDied) break;
-          hasDied = true;
-          continue;
-        }
-        if (answer && 'text' in answer) return answer.text;
-        if (answer && 'refused' in answer) throw new RpcError(answer.refused.code, answer.refused.message);
+  readPassages(request: PassageRequest, signal: AbortSignal, onProgress?: (progress: ReadProgress) => void): Promise<DocumentPassages> {
+    return this.#enqueue(async () => {
+      const response = await this.#requestFromPages({ name: request.name, message: { split: request }, onProgress }, signal);
+      return response && 'passages' in response ? response.passages : this.#fallback.readPassages(request, signal, onProgress);
+    });
+  }
+
+  #enqueue<T>(read: () => Promise<T>): Promise<T> {
+    const result = this.#queue.then(async () => {
+      clearTimeout(this.#idleTimer);
+      try {
+        return await read();
+      } finally {
+        this.#idleTimer = setTimeout(() => this.#stop(), IDLE_MS);
       }
+    });
+    this.#queue = result.catch(() => {});
+    return result;
+  }
+
+  /** Response of a page's worker; undefined if no page can start one. Throws if the file can't be read. */
+  async #requestFromPages(request: WorkerRequest, signal: AbortSignal): Promise<DocumentResponse | undefined> {
+    let hasDied = false;
+    for (const [page, factory] of this.#pages.newestFirst()) {
       signal.throwIfAborted();
-      if (hasDied) throw createUnreadableError(request.name, 'couldn’t be read because the tab reading it was closed. Try again');
-      return await this.#fallback.read(request, signal);
-    } finally {
-      this.#idleTimer = setTimeout(() => this.#stop(), IDLE_MS);
+      const answer = await this.#readInPage(page, factory, request, signal);
+      if (answer === 'died') {
+        // The page may have been closed, or crashed by the file: such a file is never read where it could crash the gateway.
+        if (hasDied) break;
+        hasDied = true;
+        continue;
+      }
+      if (answer && ('text' in answer || 'passages' in answer)) return answer;
+      if (answer && 'refused' in answer) throw new RpcError(answer.refused.code, answer.refused.message);
     }
+    signal.throwIfAborted();
+    if (hasDied) throw createUnreadableError(request.name, 'couldn’t be read because the tab reading it was closed. Try again');
+    return undefined;
   }
 
   /** Response of a page's worker; undefined if the page is gone, frozen, or cannot start one. `hasDied`: whether it ended while reading. */
   async #readInPage(
     page: string,
     factory: PageWorkerProvider,
-    request: DocumentRequest,
+    { name, message, onProgress }: WorkerRequest,
     signal: AbortSignal,
-  ): Promise<Exclude<DocumentResponse, 'working'> | 'died' | undefined> {
+  ): Promise<DocumentResponse | 'died' | undefined> {
     const end = Promise.withResolvers<'gone' | 'aborted' | 'late'>();
     const onabort = (): void => end.resolve('aborted');
     this.#closeListeners.set(page, () => end.resolve('gone'));
@@ -92,19 +124,20 @@ export class PageDocumentReader implements DocumentReader {
       clearTimeout(timer);
       timer = setTimeout(() => end.resolve('late'), READ_TIMEOUT_MS);
       const since = performance.now();
-      const response = new Promise<Exclude<DocumentResponse, 'working'>>((resolve) => {
-        started.port.onmessage = ({ data }: MessageEvent<DocumentResponse>) => {
-          if (data !== 'working') return resolve(data);
+      const response = new Promise<DocumentResponse>((resolve) => {
+        started.port.onmessage = ({ data }: MessageEvent<DocumentWorkerMessage>) => {
+          if (data !== 'working' && !('progress' in data)) return resolve(data);
+          if (data !== 'working') onProgress?.(data.progress);
           clearTimeout(timer);
           timer = setTimeout(() => end.resolve('late'), Math.min(READ_TIMEOUT_MS, MAX_READ_MS - (performance.now() - since)));
         };
       });
-      started.port.postMessage(request);
+      started.port.postMessage(message);
       const answer = await Promise.race([response, end.promise]);
       if (typeof answer !== 'string') return answer;
       // The reader may be in an endless loop.
       this.#stop();
-      if (answer === 'late') throw createUnreadableError(request.name, `couldn’t be read within ${READ_TIMEOUT_MS / 1000} s`);
+      if (answer === 'late') throw createUnreadableError(name, `couldn’t be read within ${READ_TIMEOUT_MS / 1000} s`);
       return answer === 'gone' ? 'died' : undefined;
     } catch (error) {
       if (error instanceof RpcError) throw error;

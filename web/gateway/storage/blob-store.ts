@@ -26,11 +26,12 @@ export class BlobStore {
    */
   async joinMessages(messages: readonly StoredMessage[], maxChars = Infinity): Promise<MessageRecord[]> {
     const hashes = getParts(messages).flatMap(({ hash, length = 0 }) => (hash !== undefined && length <= maxChars ? hash : []));
-    const found = new Map(await Promise.all([...new Set(hashes)].map(async (hash) => [hash, await this.#find(hash)] as const)));
+    const found = new Map(await Promise.all([...new Set(hashes)].map(async (hash) => [hash, await this.find(hash)] as const)));
     return messages.map((message) => joinParts(message, (hash) => found.get(hash)));
   }
 
-  async #find(hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  /** Bytes of an attachment, from the journal if they are not here. */
+  async find(hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const stored = await this.get(hash);
     if (stored) return stored;
     return this.#fetching.run(hash, async () => {
@@ -44,13 +45,17 @@ export class BlobStore {
 const getParts = (messages: readonly StoredMessage[]): StoredPart[] =>
   messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
 
-/** Deletes attachments that no message refers to any more, nor one in the trash. */
+/** Stores that refer to attachments: `deleteUnusedBlobs` needs them. */
+export const BLOB_STORES = ['blobs', 'messages', 'trashRecords', 'collectionDocuments'] as const;
+
+/** Deletes attachments that no message refers to any more, nor one in the trash, nor a document of a collection. */
 export async function deleteUnusedBlobs(tx: WriteTransaction, hashes: readonly string[]): Promise<void> {
   await Promise.all(
     [...new Set(hashes)].map(async (hash) => {
       const references = await Promise.all([
         tx.objectStore('messages').index('blobs').getKey(hash),
         tx.objectStore('trashRecords').index('blobs').getKey(hash),
+        tx.objectStore('collectionDocuments').index('blobs').getKey(hash),
       ]);
       if (references.every((key) => key === undefined)) await tx.objectStore('blobs').delete(hash);
     }),

@@ -25,6 +25,9 @@ const KEY_PATHS: { [Name in keyof Collections]: (record: Collections[Name]) => s
   drawingChanges: ({ key }) => key,
   contentLabels: ({ id }) => id,
   fileVersions: ({ id }) => id,
+  collections: ({ id }) => id,
+  collectionDocuments: ({ id }) => id,
+  collectionTexts: ({ id }) => id,
 };
 
 /**

@@ -67,6 +67,12 @@ export const migrations: readonly VaultMigration[] = [
     db.createObjectStore('trashRecords', { keyPath: 'key' }).createIndex('blobs', 'blobs', { multiEntry: true });
   },
   (db) => void db.createObjectStore('budgets', { keyPath: 'id' }),
+  (db) => {
+    db.createObjectStore('collections', { keyPath: 'id' });
+    db.createObjectStore('collectionDocuments', { keyPath: 'id' }).createIndex('blobs', 'blobs', { multiEntry: true });
+    for (const name of ['collectionTexts', 'collectionSegments', 'collectionVectors'] as const)
+      db.createObjectStore(name, { keyPath: 'id' });
+  },
   (db) => void db.createObjectStore('projects', { keyPath: 'id' }),
 ];
 

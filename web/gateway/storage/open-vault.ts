@@ -9,6 +9,7 @@ import { createConfigStore } from './config-store.ts';
 import { Database } from './database.ts';
 import { createConflictStore } from './conflict-store.ts';
 import { FileTotals } from './file-totals.ts';
+import { createDocumentStore } from './document-store.ts';
 import { createFileStore } from './file-store.ts';
 import { createLogRing } from './log-ring.ts';
 import { createMemoryStore } from './memory-store.ts';
@@ -125,6 +126,7 @@ export async function openVault(options: OpenVaultOptions): Promise<IndexedDbVau
     memories: createMemoryStore({ transactions }),
     files: createFileStore({ transactions, totals }),
     trash: createTrashStore({ transactions, clock }),
+    documents: createDocumentStore({ transactions, blobs }),
     collection: (name) => createCollection(transactions, name),
     writeAll: (writes) => writeRecords(transactions, writes),
     conflicts: createConflictStore({ transactions }),

@@ -1,3 +1,4 @@
+import { BLOB_STORES } from './blob-store.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Vault } from './vault-interface.ts';
 import type { MessageRecord, RunOutcome, RunRecord } from './chat-records.ts';
@@ -11,7 +12,7 @@ import type { Transactions, VaultWrite } from './transactions.ts';
 import { deleteRunProgress, getStepsRange, joinResults } from './run-progress.ts';
 import { withdrawRun } from './withdraw-run.ts';
 
-const CONTENT_STORES: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'runSteps', 'blobs', 'trashRecords'];
+const CONTENT_STORES: StoreName[] = ['sessions', 'runs', 'partials', 'runSteps', ...BLOB_STORES];
 /** A new run is known to no other host; taking it over requires a higher fence (shared/ports/journal-port.ts, `lease.take`). */
 const FIRST_FENCE = 1;
 

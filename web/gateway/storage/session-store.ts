@@ -1,6 +1,6 @@
 import type { Vault } from './vault-interface.ts';
 import type { SessionRecord } from './chat-records.ts';
-import { deleteUnusedBlobs } from './blob-store.ts';
+import { BLOB_STORES, deleteUnusedBlobs } from './blob-store.ts';
 import { splitParts } from './message-parts.ts';
 import { putMessage } from './run-store.ts';
 import { countMessages } from './session-rows.ts';
@@ -10,7 +10,7 @@ import { getSessionRange, type StoreName } from './vault-schema.ts';
 import type { Transactions, VaultWrite } from './transactions.ts';
 import { deleteRunProgress } from './run-progress.ts';
 
-const CONTENT_STORES: StoreName[] = ['sessions', 'messages', 'runs', 'partials', 'runSteps', 'blobs', 'trashRecords'];
+const CONTENT_STORES: StoreName[] = ['sessions', 'runs', 'partials', 'runSteps', ...BLOB_STORES];
 
 /** The stored sessions. */
 export function createSessionStore(deps: {

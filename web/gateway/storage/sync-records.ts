@@ -26,7 +26,7 @@ export function toRecord(
   }
   record.payload = JSON.stringify(value);
   const { blobs } = value as { blobs?: string[] };
-  if ((store === 'messages' || store === 'trashRecords') && blobs) record.blobs = blobs;
+  if ((store === 'messages' || store === 'trashRecords' || store === 'collectionDocuments') && blobs) record.blobs = blobs;
   return record;
 }
 

@@ -1,5 +1,5 @@
 import type { SessionRecord } from './chat-records.ts';
-import { deleteUnusedBlobs } from './blob-store.ts';
+import { BLOB_STORES, deleteUnusedBlobs } from './blob-store.ts';
 import type { DrawingChange, DrawingRecord } from './records/drawing-record.ts';
 import type { TrashedChat, TrashedDrawing, TrashedRecord, TrashItem } from './records/trash-item.ts';
 import { deleteRunProgress } from './run-progress.ts';
@@ -122,7 +122,7 @@ export function createTrashStore({ transactions, clock }: { transactions: Transa
       }),
 
     remove: (ids) =>
-      transactions.write([...TRASH_STORES, 'messages', 'blobs'], async (write) => {
+      transactions.write(['trash', ...BLOB_STORES], async (write) => {
         let count = 0;
         for (const id of ids) {
           if ((await write.tx.objectStore('trash').getKey(id)) === undefined) continue;

@@ -30,6 +30,8 @@ import type {
   RunOutcome,
   Branch,
 } from './chat-records.ts';
+import type { CollectionDocumentRecord, CollectionRecord, CollectionTextRecord } from './records/collection-records.ts';
+import type { DocumentStore } from './document-store.ts';
 import type { DrawingRecord, DrawingChange } from './records/drawing-record.ts';
 import type { McpToolRecord } from './records/mcp-tool-record.ts';
 import type { TrashStore } from './trash-store.ts';
@@ -128,6 +130,9 @@ export interface Collections {
   drawingChanges: DrawingChange;
   contentLabels: ContentLabel;
   fileVersions: FileVersionRecord;
+  collections: CollectionRecord;
+  collectionDocuments: CollectionDocumentRecord;
+  collectionTexts: CollectionTextRecord;
 }
 
 /** A record to write together with others; without `record` it is removed. */
@@ -338,6 +343,7 @@ export interface Vault {
     watch(listener: (change: { workspace: string; path: string; removed: boolean }) => void): () => void;
   };
   trash: TrashStore;
+  documents: DocumentStore;
   /** Records of the other kinds. */
   collection<Name extends keyof Collections>(name: Name): Collection<Collections[Name]>;
   /** Strict: writes several records, all or nothing. */

@@ -5,6 +5,7 @@ import type { MessagePart } from '#shared/rpc/record-schemas.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
 import type { Collections, LogRecord, MemoryRecord, UsageRecord } from './vault-interface.ts';
+import type { CollectionSegmentRow, CollectionVectorsRow } from './records/collection-records.ts';
 import type { TrashedRecord, TrashItem } from './records/trash-item.ts';
 import type { MessageRecord, RunRecord, RunStep, SessionRecord, StepResult } from './chat-records.ts';
 
@@ -136,6 +137,12 @@ export interface VaultSchema extends DBSchema {
   fileVersions: { key: string; value: Collections['fileVersions'] };
   trash: { key: string; value: TrashItem };
   trashRecords: { key: string; value: TrashedRecord; indexes: { blobs: string } };
+  collections: { key: string; value: Collections['collections'] };
+  collectionDocuments: { key: string; value: Collections['collectionDocuments']; indexes: { blobs: string } };
+  collectionTexts: { key: string; value: Collections['collectionTexts'] };
+  /** Search index of collections. Local to this replica, like `collectionVectors`. */
+  collectionSegments: { key: string; value: CollectionSegmentRow };
+  collectionVectors: { key: string; value: CollectionVectorsRow };
   files: {
     key: string;
     value: FileRecord;

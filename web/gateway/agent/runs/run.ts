@@ -4,6 +4,7 @@ import type { RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
 import { readModelParameters } from '#shared/rpc/model-parameters.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
 import type { Agent } from '../agents.ts';
+import { withCollections } from '../collections/attached-collections.ts';
 import { isChannel } from '../../system/person.ts';
 import { toPromptHistory, type PromptHistory, addSummary } from '../compaction/prompt-history.ts';
 import { estimateUsage } from '../../providers/estimate-usage.ts';
@@ -220,10 +221,11 @@ export class Run {
     this.#taint.addText(parameters.instructions ?? '');
     this.#taint.add(project?.outside ?? []);
     this.#addContextToTaint(earlierMessages.messages, user, waiting);
-    const offered = await getOfferedTools(principal, tools, this.#agent, this.#chosen, only, actsFor, scopes);
+    const agent = withCollections(this.#agent, [...(position.session.collections ?? []), ...(project?.collections ?? [])]);
+    const offered = await getOfferedTools(principal, tools, agent, this.#chosen, only, actsFor, scopes);
     const usable = [...offered.tools, ...offered.deferred];
     const [notes, recalled] = await Promise.all([
-      lifecycleHooks.getNotes(this.#agent, this.#key, usable, toPlainText(user.content)),
+      lifecycleHooks.getNotes(agent, this.#key, usable, toPlainText(user.content)),
       this.#recall(position, earlierMessages.messages, project),
     ]);
     const send = (file: SentFile): void => this.#output.files.add(file);
@@ -286,6 +288,7 @@ export class Run {
             actsFor,
             scopes,
             only,
+            collections: agent.config.collections,
             signal,
             send,
             show,

@@ -152,6 +152,11 @@ export const sessionMethods = defineMethods(sessionContracts)(({
       return editSession(path, { parameters });
     },
 
+    'sessions.setCollections': async ({ path, collectionIds, create }) => {
+      await vault.sessions.add(await getOrCreateSession(path, create), []);
+      return editSession(path, { collections: [...new Set(collectionIds)] });
+    },
+
     'sessions.compact': (params, call) => compactSession(params, call, { vault, agents, models, compactor }),
 
     'sessions.fork': async ({ path, messageId, sessionId = crypto.randomUUID() }) => {

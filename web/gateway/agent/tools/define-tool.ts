@@ -25,6 +25,7 @@ export function defineTool<P extends z.ZodObject>(tool: {
   asksWhen?: string;
   check?(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
   asks?: boolean;
+  isOffered?: Tool['isOffered'];
   /** A constant, or a function of the arguments. */
   impact?: Impact | ((args: z.output<P>, context: ToolContext) => Impact | Promise<Impact>);
   run(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
@@ -57,6 +58,7 @@ export function defineTool<P extends z.ZodObject>(tool: {
     ...(impact === undefined ? {} : { impact: (args, context) => (typeof impact === 'function' ? impact(parse(args), context) : impact) }),
     ...(tool.asksWhen === undefined ? {} : { asksWhen: tool.asksWhen }),
     ...(tool.asks === undefined ? {} : { asks: tool.asks }),
+    ...(tool.isOffered ? { isOffered: tool.isOffered } : {}),
     run: async (args, context) => tool.run(parse(args), context),
   };
 }

@@ -2,6 +2,7 @@ import { MCP_GROUP_PREFIX } from '#shared/tool-groups.ts';
 import type { Tool } from './tool-registry.ts';
 
 const BY_PREFIX = new Map<string, string>([
+  ['collection', 'files'],
   ['file', 'files'],
   ['read', 'files'],
   ['send', 'files'],

@@ -47,6 +47,14 @@ export const TOOL_KEYWORDS: ReadonlyMap<string, string> = new Map([
     'drawings sketches annotations list see shapes notes zeichnungen skizzen dibujos dessins disegni desenhos 図 一覧 图画 列表',
   ],
   [
+    'collection_read',
+    'read open document page chapter source cited lesen dokument seite kapitel leer documento página lire document leggere documento 文書 読む 文档 阅读',
+  ],
+  [
+    'collection_search',
+    'library knowledge base documents sources cite quote research suche dokumente sammlung quelle zitat buscar documentos fuente cita chercher documents source cercare documenti fonte コレクション 文書 検索 引用 资料集 文档 搜索 引用',
+  ],
+  [
     'cron_add',
     'remind reminder alarm wake schedule every daily weekly monthly each morning evening monday later repeat regularly recurring timer check automatically in minutes hours tomorrow erinnern erinnere erinnerung wecken jeden täglich wöchentlich zeitplan planen recordar recuérdame recordatorio alarma cada día mañana programar rappeler rappelle rappel chaque tous jours programmer ricordare ricordami ogni giorno lembrar lembre-me todo dia agendar リマインド 毎日 毎朝 毎週 予定 通知 時 提醒 每天 定时 闹钟',
   ],

@@ -3,10 +3,17 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { defineMethods } from '../../system/methods.ts';
 import type { Picture, SentFile, ToolRegistry } from './tool-registry.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
 import { TOOL_SEARCH } from '../../storage/records/routed-call.ts';
 import { SEARCH_LABEL } from './search-specs.ts';
 
-export const toolMethods = defineMethods(toolContracts)(({ tools: registry, clock }: { tools: ToolRegistry; clock: Clock }) => {
+interface ToolMethodsDeps {
+  tools: ToolRegistry;
+  clock: Clock;
+  vault: Pick<Vault, 'collection'>;
+}
+
+export const toolMethods = defineMethods(toolContracts)(({ tools: registry, clock, vault }: ToolMethodsDeps) => {
   /** Calls that can be cancelled, by principal and the caller's id. */
   const running = new Map<string, AbortController>();
   const toCallKey = (principal: string, callId: string): string => JSON.stringify([principal, callId]);
@@ -46,6 +53,8 @@ export const toolMethods = defineMethods(toolContracts)(({ tools: registry, cloc
           { tool, args },
           {
             ...{ agentId, sessionKey: null, runId: null, principal, scopes },
+            // A person can try the tools with all collections.
+            collections: tool.startsWith('collection_') ? await vault.collection('collections').keys() : [],
             signal: AbortSignal.any([signal, cancel.signal]),
             send: (file) => void files.push(file),
             show: (picture) => void pictures.push(picture),

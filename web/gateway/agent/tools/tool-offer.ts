@@ -18,6 +18,8 @@ const MAX_CHARS = 10_000;
 
 /** Tools in each request of an agent whose settings name no groups. */
 const DEFAULT_TOOLS: ReadonlySet<string> = new Set([
+  'collection_read',
+  'collection_search',
   'cron_add',
   'cron_list',
   'docs_search',

@@ -8,6 +8,7 @@ import { z } from '#shared/rpc/zod.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
 import type { ProjectRecord } from '../../storage/records/project-record.ts';
 import type { Agent } from '../agents.ts';
+import { withCollections } from '../collections/attached-collections.ts';
 import type { ToolSpec } from '../../providers/provider.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import { RunTaint } from '../trust/run-taint.ts';
@@ -34,6 +35,8 @@ export interface ToolContext {
   /** Names and patterns of the only tools that the run may use; default: all of its agent's. */
   only?: readonly string[] | undefined;
   signal: AbortSignal;
+  /** IDs of the collections attached to the chat, besides those of its agent; then of both. */
+  collections?: readonly string[] | undefined;
   /** Sends a file with the run's reply; undefined in a stateless call. Throws `INVALID_PARAMS` if the reply cannot contain another file. */
   send?(file: SentFile): void;
   /** The outside content that the run has read so far. Tools that read such content add its sources. */
@@ -100,6 +103,8 @@ export interface Tool extends ToolSpec, ToolLabel {
   asksWhen?: string;
   /** Whether `run` itself asks for approval. */
   asks?: boolean;
+  /** Whether an agent gets the tool at all; default: it does. */
+  isOffered?(agent: Agent): boolean;
   /** Throws `INVALID_PARAMS` for invalid arguments, and the tool's own errors. */
   run(args: Record<string, unknown>, context: ToolContext): Promise<unknown>;
 }
@@ -207,7 +212,7 @@ export class ToolRegistry {
    */
   async run(call: Omit<RoutedCall, 'id'>, context: ToolContext): Promise<unknown> {
     const principal = context.actsFor ?? context.principal;
-    const agent = this.#agent(context.agentId);
+    const agent = withCollections(this.#agent(context.agentId), context.collections);
     const tools = await this.listOffered(agent, principal, context.only, context.scopes);
     if (call.tool === TOOL_SEARCH) return (await loadSearch()).runToolSearch(tools, { agent, only: context.only }, call.args);
     const tool = tools.find(({ name, modelName }) => name === call.tool || modelName === call.tool);
@@ -219,7 +224,8 @@ export class ToolRegistry {
     const policy = this.#gate.getPolicy(effect === undefined ? { name: tool.name } : tool);
     if (policy === 'deny') throw new RpcError('AUTH_REQUIRED', `${tool.name} is denied by the configuration (tools.policies).`);
     const outside = await this.#findOutsideSources(tool, call.args, context);
-    if (tool.asks || (policy !== 'ask' && !outside)) return tool.run(call.args, context);
+    const full = { ...context, collections: agent.config.collections };
+    if (tool.asks || (policy !== 'ask' && !outside)) return tool.run(call.args, full);
     await tool.check?.(call.args, context);
     context.signal.throwIfAborted();
     // Empty lines could push its end out of view.
@@ -228,7 +234,7 @@ export class ToolRegistry {
     // The key may have changed while waiting for approval.
     await this.#requireRight(context, tool, call.args);
     context.signal.throwIfAborted();
-    return tool.run(call.args, { ...context, isApproved: true });
+    return tool.run(call.args, { ...full, isApproved: true });
   }
 
   /** The outside sources that the run has read, if the call needs an approval because of them. */
@@ -243,10 +249,12 @@ export class ToolRegistry {
     if (!isAllowed(tool, args)) throw new RpcError('AUTH_REQUIRED', `The caller’s scopes don’t allow this call of ${tool.name}.`);
   }
 
-  #filterByAgent({ config: { tools, memory } }: Agent, only?: readonly string[]): Tool[] {
+  #filterByAgent(agent: Agent, only?: readonly string[]): Tool[] {
+    const { tools, memory } = agent.config;
     const matchesAny = (patterns: readonly string[], name: string): boolean => patterns.some((pattern) => matchesWildcard(pattern, name));
     return this.list().filter(
-      ({ name, source }) =>
+      ({ name, source, isOffered }) =>
+        (isOffered?.(agent) ?? true) &&
         (memory !== false || source !== 'memory') &&
         (!only || matchesAny(only, name)) &&
         (!tools?.allow || matchesAny(tools.allow, name)) &&

@@ -7,7 +7,19 @@ const MAX_SOURCES = 20;
 export const MORE_SOURCES = 'more:sources';
 const MAX_NAME_CHARS = 100;
 
-const SOURCE_KINDS = ['web', 'mcp', 'document', 'picture', 'channel', 'program', 'key', 'command', 'import', 'unknown'] as const;
+const SOURCE_KINDS = [
+  'web',
+  'mcp',
+  'document',
+  'picture',
+  'channel',
+  'program',
+  'key',
+  'command',
+  'import',
+  'collection',
+  'unknown',
+] as const;
 /** Kinds of content that may be written by someone other than the owner. */
 type SourceKind = (typeof SOURCE_KINDS)[number];
 
@@ -46,6 +58,9 @@ export function toSessionSource(sessionKey: string): string {
 
 /** Whether a source is this principal's own writing. */
 export const isFromKey = (source: string, principal: string): boolean => principal.startsWith('key:') && source.startsWith(`${principal} `);
+
+/** Source of text from the documents of a collection. */
+export const toCollectionSource = (name: string): string => toSource('collection', name);
 
 export const toWebSource = (url: string): string => toSource('web', URL.parse(url)?.host || url);
 

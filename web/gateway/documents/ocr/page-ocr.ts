@@ -22,5 +22,9 @@ export function createPageOcr(locale: string, onprogress: () => void): PageOcr |
       onprogress();
       return (await recognizer()).read(page, settings, signal);
     },
+    async readPicture(bytes, settings, signal) {
+      onprogress();
+      return (await recognizer()).readPicture(bytes, settings, signal);
+    },
   };
 }

@@ -51,9 +51,17 @@ export class TesseractRecognizer {
     );
   }
 
-  async read(page: PDFPageProxy, settings: OcrSettings, signal: AbortSignal): Promise<string> {
+  read(page: PDFPageProxy, settings: OcrSettings, signal: AbortSignal): Promise<string> {
+    return this.#recognize(() => renderPage(page), settings, signal);
+  }
+
+  readPicture(bytes: Uint8Array<ArrayBuffer>, settings: OcrSettings, signal: AbortSignal): Promise<string> {
+    return this.#recognize(() => renderPicture(bytes), settings, signal);
+  }
+
+  async #recognize(render: () => Promise<Uint8Array<ArrayBuffer>>, settings: OcrSettings, signal: AbortSignal): Promise<string> {
     const api = await this.#initialize(settings, signal);
-    const picture = await renderPage(page);
+    const picture = await render();
     signal.throwIfAborted();
     this.#core.FS.writeFile('/input', picture);
     if (api.SetImageFile(1, 0) === 1) return '';
@@ -86,16 +94,44 @@ export class TesseractRecognizer {
   }
 }
 
+/** Smaller pictures, such as screenshots, are enlarged up to this width: Tesseract misreads small letters. */
+const MIN_PICTURE_WIDTH = 1600;
+const MAX_ENLARGEMENT = 3;
+
+/** A picture file as PNG, upright, on white. */
+async function renderPicture(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  const picture = await createImageBitmap(new Blob([bytes])).catch(() => {
+    throw new RpcError('INVALID_PARAMS', 'This browser can’t show the picture: it is damaged or of another type.');
+  });
+  const { width, height } = picture;
+  const enlargement = Math.min(MAX_ENLARGEMENT, Math.max(1, MIN_PICTURE_WIDTH / width));
+  const scale = Math.min(enlargement, Math.sqrt(MAX_PIXELS / (width * height)));
+  const canvas = new OffscreenCanvas(Math.ceil(width * scale), Math.ceil(height * scale));
+  const context = createContext(canvas);
+  context.fillStyle = 'white';
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(picture, 0, 0, canvas.width, canvas.height);
+  picture.close();
+  return toPng(canvas);
+}
+
+function createContext(canvas: OffscreenCanvas): OffscreenCanvasRenderingContext2D {
+  const context = canvas.getContext('2d', { willReadFrequently: true });
+  if (!context) throw new RpcError('INTERNAL_ERROR', 'This browser can’t draw the page.');
+  return context;
+}
+
+const toPng = async (canvas: OffscreenCanvas): Promise<Uint8Array<ArrayBuffer>> =>
+  new Uint8Array(await (await canvas.convertToBlob({ type: 'image/png' })).arrayBuffer());
+
 /** A page as PNG, upright, in black on white. */
 async function renderPage(page: PDFPageProxy): Promise<Uint8Array<ArrayBuffer>> {
   const size = page.getViewport({ scale: 1 });
   const scale = Math.min(RENDER_SCALE, Math.sqrt(MAX_PIXELS / (size.width * size.height)));
   const viewport = page.getViewport({ scale });
   const canvas = new OffscreenCanvas(Math.ceil(viewport.width), Math.ceil(viewport.height));
-  const context = canvas.getContext('2d', { willReadFrequently: true });
-  if (!context) throw new RpcError('INTERNAL_ERROR', 'This browser can’t draw the page.');
   // pdf.js draws on either kind of canvas; its types know only that of pages.
-  const canvasContext = context as unknown as Parameters<PDFPageProxy['render']>[0]['canvasContext'];
+  const canvasContext = createContext(canvas) as unknown as Parameters<PDFPageProxy['render']>[0]['canvasContext'];
   await page.render({ canvas: null, canvasContext, viewport, background: 'white' }).promise;
-  return new Uint8Array(await (await canvas.convertToBlob({ type: 'image/png' })).arrayBuffer());
+  return toPng(canvas);
 }

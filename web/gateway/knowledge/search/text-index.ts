@@ -2,11 +2,10 @@ import { BM25 } from './bm25.ts';
 import { createIntegers, growColumn } from './columns/grow-column.ts';
 import { scoreConcept } from './concept-scores.ts';
 import { extractConcepts, type ConceptWeights } from './concepts.ts';
+import { countTerms, type DocumentField } from './count-terms.ts';
 import { ScorePool } from './score-pool.ts';
 import { TermLists } from './term-lists.ts';
 import type { TermIndex, TermPostings } from './term-index.ts';
-import { splitWords, toTerm } from './text/analyze.ts';
-import { detectWordsLanguage, isMeaningful } from './text/extract-terms.ts';
 import type { Language } from './text/languages.ts';
 
 /** Documents are searched in a query's own words, and have no speakers. */
@@ -17,12 +16,6 @@ export interface SearchHit<T> {
   score: number;
   /** Share of the query, weighted by its words, that the document contains in any form: 0 to 1. */
   coverage: number;
-}
-
-/** A field of a document. `weight`, a whole number, multiplies its term counts. */
-interface DocumentField {
-  text: string;
-  weight?: number;
 }
 
 /**
@@ -62,18 +55,7 @@ export class TextIndex<T> implements TermIndex {
   }
 
   add(doc: T, fields: string | readonly DocumentField[]): void {
-    const parts = (typeof fields === 'string' ? [{ text: fields }] : fields).map(({ text, weight = 1 }) => ({
-      words: splitWords(text),
-      weight,
-    }));
-    const language = detectWordsLanguage(parts.flatMap(({ words }) => words));
-    const counts = new Map<string, number>();
-    let length = 0;
-    for (const { words, weight } of parts) {
-      const count = (term: string): void => void counts.set(term, (counts.get(term) ?? 0) + weight);
-      for (const word of words) count(toTerm(word, language));
-      length += words.filter((word) => isMeaningful(word, language)).length * weight;
-    }
+    const { counts, length, language } = countTerms(typeof fields === 'string' ? [{ text: fields }] : fields);
     const number = this.#docs.push(doc) - 1;
     for (const [term, times] of counts) this.#lists.add(term, number, times);
     this.lengths = growColumn(this.lengths, createIntegers, number);

@@ -1,0 +1,542 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, chmod, lstat, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { foldersPort, type FolderKind, type SourceEntry } from '#shared/ports/folders-port.ts';
+import type { ContractParams } from '#shared/rpc/contract.ts';
+import { createServer } from '../../node-http.ts';
+import { NO_KEEPER } from '../../processes/process-keeper.ts';
+import { startManagedProcess } from '../../processes/managed-process.ts';
+import type { WatchLimits } from './root-watch.ts';
+import { createFoldersHandlers } from './folders-handlers.ts';
+
+const run = promisify(execFile);
+
+let base: string;
+let home: string;
+let root: string;
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(join(tmpdir(), 'perch-folders-')));
+  home = join(base, 'home');
+  root = join(base, 'docs');
+  await mkdir(home);
+  await mkdir(root);
+});
+afterEach(() => rm(base, { recursive: true, force: true }));
+
+type Calls = typeof foldersPort.calls;
+type Event = { root: string; paths?: string[] | undefined };
+
+function createHandlers(options: Partial<Parameters<typeof createFoldersHandlers>[0]> = {}) {
+  const handlers = createFoldersHandlers({ home, ownFolder: home, keeper: NO_KEEPER, ...options });
+  const never = new AbortController().signal;
+  const call = async <N extends keyof Calls & string>(
+    name: N,
+    params: ContractParams<Calls[N]>,
+    { signal = never, onEvent = () => {} }: { signal?: AbortSignal; onEvent?: (event: Event) => void } = {},
+  ) =>
+    handlers[name](foldersPort.calls[name].params.parse(params) as never, {
+      signal,
+      send: (event, payload) => event === 'folders.changed' && onEvent(payload as Event),
+    }) as ReturnType<(typeof handlers)[N]>;
+  return call;
+}
+
+/** Writes files below the root; contents are the paths unless given. */
+async function write(files: Record<string, string> | readonly string[], folder = root): Promise<void> {
+  const entries = Array.isArray(files) ? files.map((path: string): [string, string] => [path, path]) : Object.entries(files);
+  for (const [path, content] of entries) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
+}
+
+/** All entries of a root, page by page. */
+async function scanAll(
+  call: ReturnType<typeof createHandlers>,
+  {
+    kind = 'folder' as FolderKind,
+    limit = 2000,
+    at = root,
+    ...more
+  }: { kind?: FolderKind; limit?: number; at?: string; include?: string[]; exclude?: string[] } = {},
+): Promise<{ entries: SourceEntry[]; pages: number; skipped: number; problems: string[] }> {
+  const result = { entries: [] as SourceEntry[], pages: 0, skipped: 0, problems: [] as string[] };
+  let cursor: string | undefined;
+  do {
+    const page = await call('folders.scan', { root: at, kind, limit, ...more, ...(cursor === undefined ? {} : { cursor }) });
+    result.entries.push(...page.entries);
+    result.pages++;
+    result.skipped += page.skipped;
+    result.problems.push(...page.problems.map(({ path }) => path));
+    cursor = page.next;
+  } while (cursor !== undefined);
+  return result;
+}
+const getPaths = async (...args: Parameters<typeof scanAll>): Promise<string[]> => (await scanAll(...args)).entries.map(({ path }) => path);
+
+describe('approval of folders', () => {
+  it('is needed on this computer, survives a restart, and can be revoked', async () => {
+    await write(['a.md']);
+    const call = createHandlers();
+    await expect(call('folders.scan', { root, kind: 'folder' })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+      extra: { details: { reason: 'not-approved' } },
+    });
+    await expect(call('folders.read', { root, path: 'a.md' })).rejects.toThrow('was not approved');
+    await expect(call('folders.watch', { roots: [root] })).rejects.toThrow('was not approved');
+    await symlink(root, join(base, 'link'));
+    expect(await call('folders.approve', { path: join(base, 'link') })).toEqual({ root, isFolder: true, isRepository: false });
+    expect((await lstat(join(home, 'folders-approved.json'))).mode & 0o777).toBe(0o600);
+    const later = createHandlers();
+    expect(await getPaths(later)).toEqual(['a.md']);
+    // A folder below an approved one is a root of its own.
+    await write(['sub/b.md']);
+    await expect(later('folders.scan', { root: join(root, 'sub'), kind: 'folder' })).rejects.toThrow('was not approved');
+    expect(await later('folders.revoke', { root })).toEqual({ revoked: true });
+    expect(await later('folders.revoke', { root })).toEqual({ revoked: false });
+    await expect(getPaths(later)).rejects.toThrow('was not approved');
+    await writeFile(join(home, 'folders-approved.json'), '{ damaged');
+    await expect(getPaths(later)).rejects.toThrow('was not approved');
+  });
+
+  it('is refused for Perch’s own data, the whole disk, the system, and what is missing', async () => {
+    const call = createHandlers();
+    await write(['token', 'vaults/work/token'], home);
+    for (const [path, message] of [
+      [home, 'Perch’s own data'],
+      [join(home, 'vaults'), 'Perch’s own data'],
+      ['/', 'The whole disk'],
+      ['/proc/self', 'belongs to the system'],
+      ['docs', 'Enter a full path'],
+      [join(base, 'none'), 'doesn’t exist'],
+    ] as const)
+      await expect(call('folders.approve', { path })).rejects.toThrow(message);
+    await run('mkfifo', [join(base, 'fifo')]);
+    await expect(call('folders.approve', { path: join(base, 'fifo') })).rejects.toThrow('neither a folder nor a file');
+    // A folder around the home is allowed, but the home is not read.
+    await write(['a.md']);
+    await writeFile(join(home, 'notes.md'), 'secret');
+    await call('folders.approve', { path: base });
+    expect(await getPaths(call, { at: base })).toEqual(['docs/a.md']);
+    await expect(call('folders.read', { root: base, path: 'home/notes.md' })).rejects.toThrow('Perch’s own');
+  });
+
+  it('starts with a list of folders', async () => {
+    await write(['Work 10/a', 'work 2/a', '.hidden/a', 'mail.mbox', 'b.txt']);
+    const call = createHandlers();
+    expect(await call('folders.list', { path: root })).toEqual({
+      path: root,
+      parent: base,
+      folders: ['work 2', 'Work 10'],
+      files: ['mail.mbox'],
+      truncated: false,
+    });
+    expect((await call('folders.list', {})).folders).toBeInstanceOf(Array);
+    await expect(call('folders.list', { path: join(root, 'none') })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('scanning a folder', () => {
+  it('lists readable files in order, without hidden ones, links, packages and other types', async () => {
+    const call = createHandlers();
+    await write([
+      'b.md',
+      'a/c.pdf',
+      'a/b/c.ts',
+      'A.TXT',
+      '.env',
+      '.git/config',
+      'node_modules/x/readme.md',
+      'movie.mp4',
+      'README',
+      'Ünï.md',
+    ]);
+    await write(['secret.md'], base);
+    await symlink(join(base, 'secret.md'), join(root, 'link.md'));
+    await symlink(base, join(root, 'up'));
+    await symlink(root, join(root, 'loop'));
+    await run('mkfifo', [join(root, 'pipe.md')]);
+    await call('folders.approve', { path: root });
+    const { entries, skipped } = await scanAll(call);
+    expect(entries.map(({ path }) => path)).toEqual(['A.TXT', 'README', 'a/b/c.ts', 'a/c.pdf', 'b.md', 'Ünï.md']);
+    expect(entries[4]).toEqual({ path: 'b.md', size: 4, modifiedAt: Math.round((await lstat(join(root, 'b.md'))).mtimeMs) });
+    expect(skipped).toBe(1);
+    expect(await getPaths(call, { include: ['*.md', '/a/'], exclude: ['b/'] })).toEqual(['a/c.pdf', 'b.md', 'Ünï.md']);
+  });
+
+  it('obeys .gitignore files, each for its folder, in repositories only', async () => {
+    const call = createHandlers();
+    await write({
+      'note.log': '',
+      '.gitignore': '*.log',
+      'repo/.git/HEAD': '',
+      'repo/.gitignore': 'build/\n*.log\n!keep.log\n/top.md\n*a*a*a*a*a*a*a*b.md\n',
+      'repo/build/out.md': '',
+      'repo/x.log': '',
+      'repo/keep.log': '',
+      'repo/top.md': '',
+      'repo/sub/top.md': '',
+      'repo/sub/.gitignore': '!x.log\nlocal.md\n',
+      'repo/sub/x.log': '',
+      'repo/sub/local.md': '',
+      [`repo/${'a'.repeat(200)}.md`]: '',
+    });
+    await call('folders.approve', { path: root });
+    expect(await getPaths(call)).toEqual(['note.log', `repo/${'a'.repeat(200)}.md`, 'repo/keep.log', 'repo/sub/top.md', 'repo/sub/x.log']);
+    expect(await call('folders.approve', { path: join(root, 'repo') })).toMatchObject({ isRepository: true });
+  });
+
+  it('reads 10,000 files page by page', async () => {
+    const call = createHandlers();
+    const paths = Array.from({ length: 10_000 }, (_, index) => `${index % 7}/${'x'.repeat(index % 3)}/f${index}.md`.replaceAll('//', '/'));
+    for (const folder of new Set(paths.map(dirname))) await mkdir(join(root, folder), { recursive: true });
+    for (let from = 0; from < paths.length; from += 500)
+      await Promise.all(paths.slice(from, from + 500).map((path) => writeFile(join(root, path), '')));
+    await call('folders.approve', { path: root });
+    const { entries, pages } = await scanAll(call, { limit: 999 });
+    expect(pages).toBe(11);
+    expect(entries.length).toBe(10_000);
+    expect(new Set(entries.map(({ path }) => path))).toEqual(new Set(paths));
+  }, 30_000);
+
+  it('survives folders that can’t be read, vanish, or change between pages', async () => {
+    const call = createHandlers();
+    await write(['a/1.md', 'b/1.md', 'b/2.md', 'c/1.md']);
+    await call('folders.approve', { path: root });
+    const first = await call('folders.scan', { root, kind: 'folder', limit: 2 });
+    expect(first.entries.map(({ path }) => path)).toEqual(['a/1.md', 'b/1.md']);
+    await rm(join(root, 'b'), { recursive: true });
+    const { entries, next } = await call('folders.scan', {
+      root,
+      kind: 'folder',
+      ...(first.next === undefined ? {} : { cursor: first.next }),
+    });
+    expect([entries.map(({ path }) => path), next]).toEqual([['c/1.md'], undefined]);
+    await expect(call('folders.scan', { root, kind: 'folder', cursor: 'x' })).rejects.toThrow('The cursor is invalid');
+    if (process.getuid?.() !== 0) {
+      await chmod(join(root, 'c'), 0);
+      expect((await scanAll(call)).problems).toEqual(['c']);
+      await chmod(join(root, 'c'), 0o700);
+    }
+    await rm(root, { recursive: true });
+    await expect(getPaths(call)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    const stop = new AbortController();
+    stop.abort(new Error('enough'));
+    await mkdir(root);
+    await write(['a.md']);
+    await expect(call('folders.scan', { root, kind: 'folder' }, { signal: stop.signal })).rejects.toThrow('enough');
+  });
+});
+
+describe('reading a file', () => {
+  it('refuses paths that leave the root, hidden files and anything but regular files', async () => {
+    const call = createHandlers();
+    await write(['a.md', '.env', 'sub/b.md', '.ssh/cur/key']);
+    await write(['secret.md'], base);
+    await symlink(join(base, 'secret.md'), join(root, 'link.md'));
+    await symlink(base, join(root, 'up'));
+    await run('mkfifo', [join(root, 'pipe')]);
+    await call('folders.approve', { path: root });
+    const read = async (path: string): Promise<string> =>
+      Buffer.from((await call('folders.read', { root, path })).content, 'base64').toString();
+    expect(await read('sub/b.md')).toBe('sub/b.md');
+    for (const path of ['../secret.md', 'sub/../../secret.md', './a.md', '/etc/passwd', 'sub//b.md', 'a\0.md'])
+      await expect(read(path)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    await expect(read('link.md')).rejects.toThrow('is a link that leaves the folder');
+    await expect(read('up/secret.md')).rejects.toThrow('is a link that leaves the folder');
+    await expect(read('.env')).rejects.toThrow('is hidden');
+    await expect(read('.ssh/cur/key')).rejects.toThrow('is hidden');
+    await expect(read('pipe')).rejects.toThrow('is not a regular file');
+    await expect(read('sub')).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    await expect(read('none.md')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('returns a part, and says whether there is more', async () => {
+    const call = createHandlers();
+    await write({ 'a.txt': '0123456789' });
+    await call('folders.approve', { path: join(root, 'a.txt') });
+    const at = join(root, 'a.txt');
+    const { content, ...rest } = await call('folders.read', { root: at, path: 'a.txt', offset: 2, maxBytes: 3 });
+    expect(Buffer.from(content, 'base64').toString()).toBe('234');
+    expect(rest).toMatchObject({ size: 10, truncated: true });
+    expect(await call('folders.read', { root: at, path: 'a.txt', offset: 20 })).toMatchObject({ content: '', truncated: false });
+    await expect(call('folders.read', { root: at, path: 'b.txt' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await getPaths(call, { at })).toEqual(['a.txt']);
+  });
+});
+
+describe('mail', () => {
+  const message = (number: number, extra = ''): string =>
+    `From ada@example.com Mon Jan  5 10:0${number}:00 2026\nSubject: ${number}\n\nBody ${number}\n>From quoted\nFrom here on, nothing.\n${extra}\n`;
+
+  it('is split into the messages of mbox files, page by page', async () => {
+    const call = createHandlers();
+    await write({
+      Inbox: message(1) + message(2) + message(3),
+      'old/Sent.mbox': message(4).replaceAll('\n', '\r\n'),
+      'one.eml': 'Subject: x\n\nBody',
+      'Inbox.msf': 'index',
+      'notes.md': 'not mail',
+    });
+    await call('folders.approve', { path: root });
+    const { entries, skipped } = await scanAll(call, { kind: 'mail', limit: 2 });
+    expect(entries.map(({ path, offset }) => [path, offset === undefined])).toEqual([
+      ['Inbox', false],
+      ['Inbox', false],
+      ['Inbox', false],
+      ['old/Sent.mbox', false],
+      ['one.eml', true],
+    ]);
+    expect(entries[1]).toMatchObject({ size: message(2).length, modifiedAt: Date.UTC(2026, 0, 5, 10, 2) });
+    expect(skipped).toBe(2);
+    const [, second] = entries;
+    const read = await call('folders.read', { root, path: 'Inbox', offset: second?.offset ?? 0, maxBytes: second?.size ?? 1 });
+    expect(Buffer.from(read.content, 'base64').toString()).toBe(message(2));
+    // An appended message changes none of the others.
+    await appendFile(join(root, 'Inbox'), message(5));
+    expect((await scanAll(call, { kind: 'mail' })).entries.slice(0, 3)).toEqual(entries.slice(0, 3));
+  });
+
+  it('is found in an archive of many chunks as in one', async () => {
+    const call = createHandlers();
+    // Sizes that put the starts of messages at and around the ends of chunks.
+    const sizes = Array.from({ length: 64 }, (_, index) => 1024 * 1024 - 600 + index * 19);
+    const messages = sizes.map((size, index) => {
+      const text = message(index % 10);
+      return `${text.slice(0, -1)}${`${'y'.repeat(70)}\n`.repeat(Math.floor((size - text.length) / 71))}\n`;
+    });
+    await writeFile(join(root, 'big.mbox'), messages.join(''));
+    await call('folders.approve', { path: join(root, 'big.mbox') });
+    const { entries } = await scanAll(call, { kind: 'mail', at: join(root, 'big.mbox'), limit: 10 });
+    let offset = 0;
+    expect(entries.map((entry) => [entry.offset, entry.size])).toEqual(
+      messages.map((text) => {
+        const expected = [offset, text.length];
+        offset += text.length;
+        return expected;
+      }),
+    );
+  }, 30_000);
+
+  it('is found in maildirs with their folders, without trashed messages', async () => {
+    const call = createHandlers();
+    await write(['cur/1.host:2,S', 'cur/2.host:2,ST', 'new/3.host', 'tmp/4.host', '.Sent/cur/5.host:2,S', '.Sent/new/.keep', '.ssh/cur/6']);
+    await call('folders.approve', { path: root });
+    expect(await getPaths(call, { kind: 'mail' })).toEqual(['.Sent/cur/5.host:2,S', 'cur/1.host:2,S', 'new/3.host']);
+    const { content } = await call('folders.read', { root, path: '.Sent/cur/5.host:2,S' });
+    expect(Buffer.from(content, 'base64').toString()).toBe('.Sent/cur/5.host:2,S');
+  });
+});
+
+describe('watching', () => {
+  const limits: Partial<WatchLimits> = { debounceMs: 20, maxWaitMs: 500, pollMs: 40 };
+
+  /** Watches a root; `next` resolves to the next event that passes. */
+  async function startWatch(call: ReturnType<typeof createHandlers>) {
+    const stop = new AbortController();
+    const events: Event[] = [];
+    let wake = (): void => {};
+    const watching = call(
+      'folders.watch',
+      { roots: [root] },
+      { signal: stop.signal, onEvent: (event) => void (events.push(event), wake()) },
+    );
+    const next = async (passes: (event: Event) => boolean): Promise<Event> => {
+      for (;;) {
+        const found = events.findIndex(passes);
+        if (found !== -1) return events.splice(0, found + 1).at(-1) ?? { root };
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+    };
+    return { next, stop: () => (stop.abort(), watching) };
+  }
+
+  it('reports files that are written, moved and deleted, in new folders too', async () => {
+    const call = createHandlers({ watchLimits: limits });
+    await write(['a.md', 'sub/b.md', '.hidden/c.md']);
+    await call('folders.approve', { path: root });
+    const { next, stop } = await startWatch(call);
+    const has =
+      (path: string) =>
+      ({ paths }: Event) =>
+        paths?.includes(path) ?? false;
+    // The watch may still be starting: the file is written until it is reported.
+    const timer = setInterval(() => void writeFile(join(root, 'a.md'), 'new'), 20);
+    await next(has('a.md'));
+    clearInterval(timer);
+    await writeFile(join(root, '.hidden/c.md'), 'x');
+    await writeFile(join(root, 'sub/b.md'), 'x');
+    const event = await next(has('sub/b.md'));
+    expect(event.root).toBe(root);
+    expect(event.paths?.some((path) => path.includes('hidden'))).toBe(false);
+    await write(['new/deep/c.md']);
+    await next(has('new'));
+    const later = setInterval(() => void writeFile(join(root, 'new/deep/c.md'), 'x'), 20);
+    await next(has('new/deep/c.md'));
+    clearInterval(later);
+    await rename(join(root, 'sub'), join(root, 'moved'));
+    await next(has('moved'));
+    await rm(join(root, 'a.md'));
+    await next(has('a.md'));
+    await stop();
+  });
+
+  it('outlives the root, and notices its return', async () => {
+    const call = createHandlers({ watchLimits: limits });
+    await write(['a.md']);
+    await call('folders.approve', { path: root });
+    const { next, stop } = await startWatch(call);
+    const timer = setInterval(() => void writeFile(join(root, 'a.md'), 'new').catch(() => {}), 20);
+    await next(() => true);
+    clearInterval(timer);
+    await rename(root, `${root}.away`);
+    await next(({ paths }) => paths === undefined);
+    await rename(`${root}.away`, root);
+    await next(({ paths }) => paths === undefined);
+    const again = setInterval(() => void writeFile(join(root, 'b.md'), 'new'), 20);
+    await next(({ paths }) => paths?.includes('b.md') ?? false);
+    clearInterval(again);
+    await stop();
+  });
+
+  it('reports at intervals what the system can’t watch', async () => {
+    const call = createHandlers({ watchLimits: { ...limits, maxFolders: 0 } });
+    await call('folders.approve', { path: root });
+    const { next, stop } = await startWatch(call);
+    await next(({ paths }) => paths === undefined);
+    await next(({ paths }) => paths === undefined);
+    await stop();
+  });
+});
+
+describe('cloning', () => {
+  let server: Server;
+  let origin: string;
+  const git = (args: readonly string[], cwd: string) =>
+    run('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', '-c', 'init.defaultBranch=main', ...args], { cwd });
+
+  beforeEach(async () => {
+    const work = join(base, 'work');
+    await write(
+      { 'README.md': '# Birds', '.gitattributes': '*.md filter=evil', 'hooks/post-checkout': '#!/bin/sh\ntouch ../hacked' },
+      work,
+    );
+    await symlink('/etc/passwd', join(work, 'passwd.md'));
+    await git(['init', '--quiet'], work);
+    await git(['add', '.'], work);
+    await git(['commit', '--quiet', '-m', 'first'], work);
+    await git(['branch', 'old'], work);
+    await git(['clone', '--quiet', '--bare', work, join(base, 'birds.git')], base);
+    // Git's own server, over CGI.
+    server = createServer((request, response) => {
+      const url = new URL(request.url ?? '', 'http://x');
+      if (url.pathname.startsWith('/redirect/')) {
+        response.writeHead(302, { location: `http://169.254.169.254${url.pathname}${url.search}` }).end();
+        return;
+      }
+      const { child } = startManagedProcess('git', ['http-backend'], {
+        keeper: NO_KEEPER,
+        stdio: ['pipe', 'pipe', 'pipe'],
+        env: {
+          PATH: process.env['PATH'],
+          GIT_PROJECT_ROOT: base,
+          GIT_HTTP_EXPORT_ALL: '1',
+          PATH_INFO: url.pathname,
+          QUERY_STRING: url.search.slice(1),
+          REQUEST_METHOD: request.method,
+          CONTENT_TYPE: request.headers['content-type'] ?? '',
+          HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
+          GIT_PROTOCOL: [request.headers['git-protocol'] ?? ''].flat().join(),
+        },
+      });
+      child.stdin.on('error', () => {});
+      request.pipe(child.stdin);
+      const chunks: Buffer[] = [];
+      child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+      child.stdout.on('end', () => {
+        const output = Buffer.concat(chunks);
+        const end = output.indexOf('\r\n\r\n');
+        const headers = output
+          .subarray(0, end)
+          .toString()
+          .split('\r\n')
+          .map((line) => line.split(': ', 2) as [string, string]);
+        const status = Number(headers.find(([name]) => name === 'Status')?.[1].slice(0, 3) ?? 200);
+        response.writeHead(status, Object.fromEntries(headers.filter(([name]) => name !== 'Status'))).end(output.subarray(end + 4));
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  });
+  afterEach(() => void server.close());
+
+  it('copies the newest commit without hooks, filters and links, and updates it', async () => {
+    const call = createHandlers();
+    const url = `${origin}/birds.git`;
+    const allow = ['127.0.0.1'];
+    const { root: copy, commit } = await call('folders.clone', { url, allow });
+    expect(dirname(copy)).toBe(join(home, 'repositories'));
+    expect(commit).toMatch(/^[0-9a-f]{40}$/);
+    expect(await readdir(join(home, 'repositories'))).toHaveLength(1);
+    expect(await getPaths(call, { at: copy, kind: 'repository' })).toEqual(['README.md', 'passwd.md']);
+    // A link is a file with its target.
+    expect(await readFile(join(copy, 'passwd.md'), 'utf8')).toBe('/etc/passwd');
+    const { content } = await call('folders.read', { root: copy, path: 'README.md' });
+    expect(Buffer.from(content, 'base64').toString()).toBe('# Birds');
+    expect(await call('folders.pull', { root: copy, allow })).toEqual({ root: copy, commit, changed: false });
+    const work = join(base, 'work');
+    await write({ 'new.md': 'new' }, work);
+    await git(['rm', '--quiet', 'README.md'], work);
+    await git(['add', '.'], work);
+    await git(['commit', '--quiet', '-m', 'second'], work);
+    await git(['push', '--quiet', join(base, 'birds.git'), 'HEAD'], work);
+    const updated = await call('folders.pull', { root: copy, allow });
+    expect(updated.changed).toBe(true);
+    expect(await getPaths(call, { at: copy, kind: 'repository' })).toEqual(['new.md', 'passwd.md']);
+    // The same address is the same copy; a branch is another one.
+    expect(await call('folders.clone', { url, allow })).toEqual({ root: copy, commit: updated.commit });
+    const old = await call('folders.clone', { url, ref: 'old', allow });
+    expect(old.commit).toBe(commit);
+    expect(await call('folders.revoke', { root: copy })).toEqual({ revoked: true });
+    expect(await readdir(join(home, 'repositories'))).toHaveLength(1);
+    await expect(call('folders.pull', { root: copy, allow })).rejects.toThrow('was not approved');
+  }, 60_000);
+
+  it('refuses private addresses, redirects to them, other protocols, and what is no repository', async () => {
+    const call = createHandlers({ resolve: async () => [{ address: '10.0.0.1', family: 4 }] });
+    const allow = ['127.0.0.1'];
+    for (const [url, message] of [
+      [`${origin}/birds.git`, 'tools.webFetch.allow'],
+      ['file:///etc', 'as a folder'],
+      ['ext::sh -c touch% hacked', 'address of a git repository'],
+      ['git://example.com/a.git', 'Only http and https'],
+      ['-u./x', 'address of a git repository'],
+      ['https://user:pass@example.com/a.git', 'Remove the user name'],
+      ['ssh://-oProxyCommand=x/a', 'SSH address|git repository'],
+      ['git@intranet.example:a.git', 'blocked address'],
+      ['https://intranet.example/a.git', 'blocked address'],
+      ['https://metadata.google.internal/a.git', 'blocked'],
+    ] as const)
+      await expect(call('folders.clone', { url })).rejects.toThrow(new RegExp(message));
+    await expect(call('folders.clone', { url: `${origin}/redirect/a.git`, allow })).rejects.toThrow(/Couldn’t clone|no git repository/);
+    await expect(call('folders.clone', { url: `${origin}/none.git`, allow })).rejects.toThrow('There is no git repository at');
+    await expect(call('folders.clone', { url: `${origin}/birds.git`, ref: 'nothing', allow })).rejects.toThrow('no such branch or tag');
+    await expect(call('folders.clone', { url: `${origin}/birds.git`, ref: '--upload-pack=x', allow })).rejects.toThrow(
+      'is not a branch or tag',
+    );
+    const small = createHandlers({ maxCloneBytes: 1000 });
+    await expect(small('folders.clone', { url: `${origin}/birds.git`, allow })).rejects.toThrow('The repository is larger than');
+    const stop = new AbortController();
+    const cloning = call('folders.clone', { url: `${origin}/birds.git`, allow }, { signal: stop.signal });
+    stop.abort(new Error('enough'));
+    await expect(cloning).rejects.toThrow('enough');
+    expect(await readdir(join(home, 'repositories'))).toEqual([]);
+  }, 60_000);
+});

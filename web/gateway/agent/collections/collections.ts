@@ -1,0 +1,579 @@
+import type { Clock } from '#shared/async/clock.ts';
+import { fromBase64, getBase64ByteLength, toBase64 } from '#shared/base64.ts';
+import {
+  type Collection,
+  COLLECTION_LIMITS,
+  type CollectionDocument,
+  type CollectionSourceInput,
+  FILES_SOURCE,
+} from '#shared/rpc/methods/collection-contracts.ts';
+import type { PassageLocator } from '#shared/rpc/passage.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { sha256 } from '#shared/sha256.ts';
+import type { DocumentReader } from '../../documents/document-reader.ts';
+import type { Bridge } from '../../ports/bridge-interface.ts';
+import type { SyncPort } from '../../sync/sync-port.ts';
+import type { EventBus } from '../../system/event-bus.ts';
+import type { CollectionDocumentRecord, CollectionRecord, StoredSource } from '../../storage/records/collection-records.ts';
+import type { RemoteChange, Vault } from '../../storage/vault-interface.ts';
+import { CollectionDocuments, sumDocuments, toDocument } from './collection-documents.ts';
+import { CollectionIndexes } from './collection-indexes.ts';
+import { CollectionSearch, type FoundPassages } from './collection-search.ts';
+import { type CollectionVectors } from './collection-vectors.ts';
+import { FolderWatch } from './folder-watch.ts';
+import { Indexer } from './indexer.ts';
+import { getDiskPath, isDiskSource, SourceFiles } from './source-files.ts';
+
+/** Milliseconds between events of one collection. */
+const PROGRESS_MS = 250;
+const CHANGE_MS = 1_000;
+
+export interface CollectionsDeps {
+  vault: Vault;
+  hub: EventBus;
+  clock: Clock;
+  bridge: Bridge;
+  reader: DocumentReader;
+  vectors: CollectionVectors;
+  sync: Pick<SyncPort, 'watch'> | undefined;
+  /** Private hosts that the user allows (`tools.webFetch.allow`). */
+  allow(): readonly string[];
+  /** Whether this host may index: others receive what it stores. */
+  isLeaseHolder(): boolean;
+  fault(error: unknown): unknown;
+}
+
+interface CollectionSettings {
+  name: string;
+  description: string;
+  sources: readonly CollectionSourceInput[];
+  keepOriginals: boolean;
+  embeddingModel: string | null;
+}
+
+interface SentFile {
+  path: string;
+  mimeType: string;
+  data: string;
+  modifiedAt?: number | undefined;
+}
+
+/** Collections of documents that agents search and cite. */
+export class Collections {
+  readonly #deps: CollectionsDeps;
+  readonly #records: Map<string, CollectionRecord>;
+  readonly #documents: CollectionDocuments;
+  readonly #indexes: CollectionIndexes;
+  readonly #indexer: Indexer;
+  readonly #sources: SourceFiles;
+  readonly #watch: FolderWatch;
+  readonly #search: CollectionSearch;
+  readonly #events: ThrottledEvents;
+  readonly #stops: (() => void)[];
+
+  private constructor(deps: CollectionsDeps, records: readonly CollectionRecord[]) {
+    this.#deps = deps;
+    this.#records = new Map(records.map((record) => [record.id, record]));
+    const { vault, clock, bridge, fault } = deps;
+    this.#documents = new CollectionDocuments(vault);
+    this.#indexes = new CollectionIndexes({ vault, clock, fault, documents: this.#documents });
+    this.#sources = new SourceFiles({ bridge, files: vault.documents, allow: deps.allow });
+    this.#search = new CollectionSearch({ vault, documents: this.#documents, indexes: this.#indexes, vectors: deps.vectors });
+    this.#events = new ThrottledEvents(clock);
+    this.#indexer = new Indexer({
+      ...{ clock, fault, documents: this.#documents, indexes: this.#indexes, sources: this.#sources, reader: deps.reader },
+      getCollection: (id) => this.#records.get(id),
+      updateCollection: (id, change) => this.#update(id, change),
+      isActive: deps.isLeaseHolder,
+      onIndexed: (record, signal) => this.#search.embed(record, signal),
+      onProgress: (id) => this.#events.send(`progress ${id}`, PROGRESS_MS, () => this.#sendProgress(id)),
+      onChange: (id) => this.#events.send(`change ${id}`, CHANGE_MS, () => this.#sendChange(id)),
+    });
+    this.#watch = new FolderWatch({ bridge, clock, onChange: (root) => this.#refreshRoot(root) });
+    this.#stops = [bridge.watch(() => this.resume()), deps.sync?.watch(() => this.resume()) ?? (() => {})];
+  }
+
+  static async open(deps: CollectionsDeps): Promise<Collections> {
+    const collections = new Collections(deps, await deps.vault.collection('collections').list());
+    collections.resume();
+    return collections;
+  }
+
+  /** Continues what is pending, and watches folders, if this host may. */
+  resume(): void {
+    const isActive = this.#deps.isLeaseHolder();
+    const roots = isActive ? [...this.#records.values()].flatMap(({ sources }) => sources.flatMap(getWatchedRoot)) : [];
+    this.#watch.follow(roots);
+    if (!isActive) return;
+    this.#indexer.retryWaiting();
+    for (const { id, pending } of this.#records.values()) if (pending) this.#indexer.start(id);
+  }
+
+  async list(): Promise<Collection[]> {
+    const all = await Promise.all([...this.#records.values()].map((record) => this.#toCollection(record)));
+    return all.sort((a, b) => a.name.localeCompare(b.name) || (a.id < b.id ? -1 : 1));
+  }
+
+  async get(id: string): Promise<Collection> {
+    return this.#toCollection(this.getRecord(id));
+  }
+
+  /** Throws `NOT_FOUND`. */
+  getRecord(id: string): CollectionRecord {
+    const record = this.#records.get(id);
+    if (!record) throw new RpcError('NOT_FOUND', `No collection with ID "${id}".`);
+    return record;
+  }
+
+  /** Records of the collections that exist, in the order of the IDs. */
+  listRecords(ids: readonly string[]): CollectionRecord[] {
+    return [...new Set(ids)].flatMap((id) => this.#records.get(id) ?? []);
+  }
+
+  get ids(): string[] {
+    return [...this.#records.keys()];
+  }
+
+  async create({ sources, ...settings }: CollectionSettings): Promise<Collection> {
+    if (this.#records.size >= COLLECTION_LIMITS.collections)
+      throw new RpcError('INVALID_PARAMS', `There can be ${COLLECTION_LIMITS.collections} collections.`);
+    const now = this.#deps.clock.now();
+    const stored = await this.#toSources(sources, []);
+    const record: CollectionRecord = {
+      id: crypto.randomUUID().replaceAll('-', '').slice(0, 12),
+      ...settings,
+      sources: stored,
+      createdAt: now,
+      updatedAt: now,
+      pending: stored.length > 0 ? { sourceIds: stored.map(({ id }) => id), startedAt: now } : null,
+    };
+    await this.#deps.vault.collection('collections').put(record);
+    this.#records.set(record.id, record);
+    this.#sendChange(record.id);
+    this.resume();
+    return this.#toCollection(record);
+  }
+
+  async update(id: string, { sources, ...settings }: Partial<CollectionSettings>): Promise<Collection> {
+    const before = this.getRecord(id);
+    const stored = sources && (await this.#toSources(sources, before.sources));
+    const changed = stored?.filter((source) => !before.sources.includes(source)) ?? [];
+    const removed = stored ? before.sources.filter(({ id: old }) => !stored.some((source) => source.id === old)) : [];
+    const needsWork = settings.embeddingModel !== undefined && settings.embeddingModel !== before.embeddingModel;
+    if (removed.length > 0) await this.#indexer.cancel(id);
+    await this.#update(id, (record) => ({
+      ...record,
+      ...settings,
+      ...(stored ? { sources: stored } : {}),
+      updatedAt: this.#deps.clock.now(),
+      ...(changed.length > 0 || needsWork || removed.length > 0
+        ? {
+            pending: this.#toPending(
+              record,
+              changed.map((source) => source.id),
+            ),
+          }
+        : {}),
+    }));
+    const documents = await this.#documents.load(id);
+    const orphans = [...documents.values()].filter(({ sourceId }) => removed.some((source) => source.id === sourceId));
+    await this.#indexer.removeDocuments(id, orphans);
+    await this.#revoke(removed);
+    if (settings.keepOriginals === false && before.keepOriginals) await this.#releaseOriginals(id);
+    this.#sendChange(id);
+    this.resume();
+    return this.get(id);
+  }
+
+  async delete(id: string): Promise<void> {
+    const { sources } = this.getRecord(id);
+    await this.#indexer.cancel(id);
+    await this.#deps.vault.collection('collections').remove(id);
+    this.#records.delete(id);
+    this.#sendChange(id, true);
+    await this.#indexer.removeDocuments(id, [...(await this.#documents.load(id)).values()]);
+    await this.#indexes.drop(id);
+    this.#search.forget(id);
+    this.#documents.forget(id);
+    await this.#revoke(sources);
+    this.resume();
+  }
+
+  async listDocuments(
+    id: string,
+    {
+      status,
+      query,
+      sourceId,
+      limit,
+      offset,
+    }: { status?: string | undefined; query?: string | undefined; sourceId?: string | undefined; limit: number; offset: number },
+  ): Promise<{ documents: CollectionDocument[]; total: number; next: number | null }> {
+    const record = this.getRecord(id);
+    const text = query?.trim().toLowerCase() ?? '';
+    const found = [...(await this.#documents.load(id)).values()].filter(
+      (document) =>
+        (status === undefined || document.status === status) &&
+        (sourceId === undefined || document.sourceId === sourceId) &&
+        (text === '' || document.path.toLowerCase().includes(text) || document.title.toLowerCase().includes(text)),
+    );
+    found.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : (a.offset ?? 0) - (b.offset ?? 0)));
+    const page = found.slice(offset, offset + limit).map((document) => toDocument(document, this.#isOnDisk(record, document)));
+    return { documents: page, total: found.length, next: offset + limit < found.length ? offset + limit : null };
+  }
+
+  async addFiles(id: string, files: readonly SentFile[]): Promise<CollectionDocument[]> {
+    const record = this.getRecord(id);
+    const paths = new Set(files.map(({ path }) => path));
+    if (paths.size < files.length) throw new RpcError('INVALID_PARAMS', 'Two of the files have the same path.');
+    const tooLarge = files.find(({ data }) => getBase64ByteLength(data) > COLLECTION_LIMITS.sentFileBytes);
+    if (tooLarge) throw new RpcError('INVALID_PARAMS', `${tooLarge.path} is larger than ${COLLECTION_LIMITS.sentFileBytes / 2 ** 20} MB.`);
+    const contents = await Promise.all(
+      files.map(async (file) => {
+        const bytes = decode(file);
+        return { ...file, bytes, hash: await sha256(bytes) };
+      }),
+    );
+    const documents = await this.#documents.load(id);
+    const known = new Map<string, CollectionDocumentRecord>();
+    for (const document of documents.values())
+      if (document.sourceId === FILES_SOURCE && paths.has(document.path)) known.set(document.path, document);
+    const added = contents.length - known.size;
+    if (documents.size + added > COLLECTION_LIMITS.documents)
+      throw new RpcError(
+        'INVALID_PARAMS',
+        `A collection can have ${COLLECTION_LIMITS.documents} documents. This one has ${documents.size}.`,
+      );
+    const changed: CollectionDocumentRecord[] = [];
+    const results = contents.map(({ path, mimeType, bytes, hash, modifiedAt = null }) => {
+      const before = known.get(path);
+      if (before?.status === 'indexed' && before.hash === hash) return before;
+      const fields = { path, mimeType, size: bytes.length, modifiedAt, blobs: [hash] };
+      const { error: _, ...kept } = before ?? this.#indexer.createDocument(id, FILES_SOURCE, fields);
+      const document: CollectionDocumentRecord = { ...kept, ...fields, status: 'waiting' };
+      changed.push(document);
+      return document;
+    });
+    if (changed.length > 0) {
+      const hashes = new Set(changed.flatMap(({ blobs = [] }) => blobs));
+      await this.#documents.write({
+        put: changed,
+        blobs: contents.filter(({ hash }) => hashes.has(hash)).map(({ hash, bytes }) => ({ hash, bytes })),
+        releaseBlobs: [...known.values()].flatMap(({ blobs = [] }) => blobs),
+      });
+      await this.#update(id, (now) => ({ ...now, pending: this.#toPending(now, []) }));
+      this.#indexer.start(id, changed);
+      this.#sendChange(id);
+    }
+    return results.map((document) => toDocument(document, this.#isOnDisk(record, document)));
+  }
+
+  async removeDocuments(id: string, documentIds: readonly string[]): Promise<number> {
+    this.getRecord(id);
+    const documents = await this.#documents.load(id);
+    const removed = [...new Set(documentIds)].flatMap((documentId) => documents.get(documentId) ?? []);
+    await this.#indexer.removeDocuments(id, removed);
+    if (removed.length > 0) this.#sendChange(id);
+    return removed.length;
+  }
+
+  async refresh(id: string, { sourceId, retryFailed }: { sourceId?: string | undefined; retryFailed: boolean }): Promise<Collection> {
+    const { sources } = this.getRecord(id);
+    const own = sources.filter((source) => sourceId === undefined || source.id === sourceId);
+    if (sourceId !== undefined && sourceId !== FILES_SOURCE && own.length === 0)
+      throw new RpcError('NOT_FOUND', `The collection has no source "${sourceId}".`);
+    if (retryFailed) {
+      const failed = [...(await this.#documents.load(id)).values()].filter(
+        (document) =>
+          (document.status === 'failed' || document.status === 'skipped') && (sourceId === undefined || document.sourceId === sourceId),
+      );
+      await this.#setStatus(failed, (document) => this.#canRead(document), 'waiting');
+    }
+    const sourceIds = own.map((source) => source.id);
+    await this.#update(id, (record) => ({ ...record, pending: this.#toPending(record, sourceIds) }));
+    await this.#startOrQueue(id);
+    return this.get(id);
+  }
+
+  async cancel(id: string): Promise<Collection> {
+    this.getRecord(id);
+    await this.#update(id, (record) => ({ ...record, pending: null }));
+    await this.#indexer.cancel(id);
+    const waiting = [...(await this.#documents.load(id)).values()].filter(({ status }) => status === 'waiting');
+    await this.#setStatus(waiting, () => true, 'skipped', 'Indexing was cancelled.');
+    this.#sendChange(id);
+    return this.get(id);
+  }
+
+  /** The best passages for a query. */
+  async search(
+    query: string,
+    ids: readonly string[],
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<FoundPassages & { incomplete: boolean }> {
+    const records = ids.map((id) => this.getRecord(id));
+    const found = await this.#search.find(query, records, limit, signal);
+    const isIncomplete = await Promise.all(
+      records.map(async ({ id, pending }) => pending !== null || (await this.#indexes.isCatchingUp(id))),
+    );
+    return { ...found, incomplete: isIncomplete.includes(true) };
+  }
+
+  async read(
+    documentId: string,
+    options: { offset: number; limit: number; page?: number | undefined; heading?: string | undefined },
+  ): Promise<{
+    document: CollectionDocument;
+    text: string;
+    offset: number;
+    next: number | null;
+    passages: { number: number; locator: PassageLocator; text: string }[];
+  }> {
+    const document = await this.#documents.get(documentId);
+    const record = this.getRecord(document.collectionId);
+    return { document: toDocument(document, this.#isOnDisk(record, document)), ...(await this.#search.read(document, options)) };
+  }
+
+  async readOriginal(
+    documentId: string,
+    offset: number,
+    signal: AbortSignal,
+  ): Promise<{ filename: string; mimeType: string; size: number; data: string; next: number | null }> {
+    const document = await this.#documents.get(documentId);
+    const record = this.getRecord(document.collectionId);
+    const [hash] = document.blobs ?? [];
+    let bytes = hash === undefined ? undefined : await this.#deps.vault.documents.getFile(hash);
+    if (!bytes && this.#isOnDisk(record, document)) {
+      const file = await this.#sources.read(record, document, signal);
+      bytes = typeof file.bytes === 'string' ? fromBase64(file.bytes) : file.bytes;
+    }
+    if (!bytes) throw new RpcError('NOT_FOUND', 'The file is not kept in the vault: only its text is.');
+    const end = Math.min(bytes.length, offset + COLLECTION_LIMITS.originalPartBytes);
+    return {
+      filename: document.path.split('/').at(-1) ?? document.path,
+      mimeType: document.mimeType || 'application/octet-stream',
+      size: bytes.length,
+      data: toBase64(bytes.subarray(offset, end)),
+      next: end < bytes.length ? end : null,
+    };
+  }
+
+  /** ID of a document of these collections, by its ID, path or title. Throws `NOT_FOUND`. */
+  async findDocument(ids: readonly string[], wanted: string): Promise<string> {
+    const name = wanted.trim().toLowerCase();
+    for (const id of ids) {
+      const documents = await this.#documents.load(id);
+      const found =
+        documents.get(wanted.split('#', 1)[0] ?? '') ??
+        [...documents.values()].find(({ path }) => path.toLowerCase() === name) ??
+        [...documents.values()].find(({ title }) => title.toLowerCase() === name);
+      if (found) return found.id;
+    }
+    throw new RpcError('NOT_FOUND', `No document “${wanted}” in the attached collections.`);
+  }
+
+  /** Applies changes of another host. */
+  async applyRemote(changes: readonly RemoteChange[]): Promise<void> {
+    const touched = new Set<string>();
+    for (const { key } of changes.filter(({ store }) => store === 'collections')) {
+      const record = await this.#deps.vault.collection('collections').get(key);
+      if (record) this.#records.set(key, record);
+      else if (this.#records.delete(key)) {
+        await this.#indexer.cancel(key);
+        await this.#indexes.drop(key);
+        this.#documents.forget(key);
+        this.#search.forget(key);
+        this.#sendChange(key, true);
+        continue;
+      }
+      touched.add(key);
+    }
+    for (const { collectionId, removedTextId } of await this.#documents.applyRemote(
+      changes.filter(({ store }) => store === 'collectionDocuments'),
+    )) {
+      if (removedTextId !== undefined) this.#indexes.remove(collectionId, removedTextId);
+      touched.add(collectionId);
+    }
+    for (const { key } of changes.filter(({ store }) => store === 'collectionTexts')) touched.add(key.slice(0, key.indexOf('-')));
+    for (const id of touched) {
+      if (!this.#records.has(id)) continue;
+      if (this.#indexes.isOpen(id)) this.#indexes.catchUp(id).catch((error: unknown) => void this.#deps.fault(error));
+      this.#events.send(`change ${id}`, CHANGE_MS, () => this.#sendChange(id));
+    }
+    this.resume();
+  }
+
+  /** Resolves when a collection is not being indexed. */
+  whenIdle(id: string): Promise<void> {
+    return this.#indexer.whenIdle(id);
+  }
+
+  async stop(): Promise<void> {
+    for (const stop of this.#stops) stop();
+    this.#watch.stop();
+    this.#events.stop();
+    await this.#indexer.stop();
+    this.#indexes.stop();
+  }
+
+  async #toCollection(record: CollectionRecord): Promise<Collection> {
+    const { pending: _, sources, ...fields } = record;
+    const documents = await this.#documents.load(record.id);
+    return {
+      ...fields,
+      sources: sources.map(({ root: _root, ...source }) => source),
+      ...sumDocuments(documents.values()),
+      ...this.#indexer.getState(record.id),
+    };
+  }
+
+  /** Strict. Does nothing if the collection is gone. */
+  async #update(id: string, change: (record: CollectionRecord) => CollectionRecord): Promise<void> {
+    const record = await this.#deps.vault.collection('collections').update(id, (before) => before && change(before));
+    if (record && this.#records.has(id)) this.#records.set(id, record);
+  }
+
+  #toPending({ pending }: CollectionRecord, sourceIds: readonly string[]): CollectionRecord['pending'] {
+    return {
+      sourceIds: [...new Set([...(pending?.sourceIds ?? []), ...sourceIds])],
+      startedAt: pending?.startedAt ?? this.#deps.clock.now(),
+    };
+  }
+
+  /** A running job does what was added, too; otherwise one starts. */
+  async #startOrQueue(id: string): Promise<void> {
+    const waiting = [...(await this.#documents.load(id)).values()].filter(({ status }) => status === 'waiting');
+    this.#indexer.start(id, waiting);
+  }
+
+  /** Sources as they are stored: those that did not change as they were. Asks the bridge to approve new paths. */
+  async #toSources(inputs: readonly CollectionSourceInput[], before: readonly StoredSource[]): Promise<StoredSource[]> {
+    return Promise.all(
+      inputs.map(async (input): Promise<StoredSource> => {
+        const known = before.find(({ id }) => id === input.id);
+        if (known && toSettings(known) === toSettings(input)) return known;
+        const id = known?.id ?? crypto.randomUUID().replaceAll('-', '').slice(0, 8);
+        const state = { id, checkedAt: null, problem: null };
+        if (input.kind === 'web') return { ...input, depth: input.depth ?? 0, maxPages: input.maxPages ?? 100, ...state };
+        const path = getDiskPath(input);
+        const root = path === undefined ? undefined : await this.#sources.approve(path);
+        return { ...input, ...state, ...(root === undefined ? {} : { root }) };
+      }),
+    );
+  }
+
+  /** Ends the bridge's permission to read roots that no source needs any more. */
+  async #revoke(sources: readonly StoredSource[]): Promise<void> {
+    const used = new Set([...this.#records.values()].flatMap((record) => record.sources.flatMap(({ root }) => root ?? [])));
+    for (const { root } of sources) if (root !== undefined && !used.has(root)) await this.#sources.revoke(root);
+  }
+
+  async #releaseOriginals(id: string): Promise<void> {
+    const kept = [...(await this.#documents.load(id)).values()].filter(({ status, blobs }) => blobs && status === 'indexed');
+    for (let from = 0; from < kept.length; from += 200) {
+      const batch = kept.slice(from, from + 200);
+      await this.#documents.write({
+        put: batch.map(({ blobs: _, ...document }) => document),
+        releaseBlobs: batch.flatMap(({ blobs = [] }) => blobs),
+      });
+    }
+  }
+
+  async #setStatus(
+    documents: readonly CollectionDocumentRecord[],
+    accepts: (document: CollectionDocumentRecord) => boolean,
+    status: 'waiting' | 'skipped',
+    error?: string,
+  ): Promise<void> {
+    const changed = documents.filter(accepts);
+    for (let from = 0; from < changed.length; from += 200)
+      await this.#documents.write({
+        put: changed
+          .slice(from, from + 200)
+          .map(({ error: _, ...document }) => ({ ...document, status, ...(error === undefined ? {} : { error }) })),
+      });
+  }
+
+  /** Whether the file of a document still exists: one whose text alone was kept cannot be read again. */
+  #canRead({ sourceId, blobs }: CollectionDocumentRecord): boolean {
+    return sourceId !== FILES_SOURCE || blobs !== undefined;
+  }
+
+  #isOnDisk({ sources }: CollectionRecord, { sourceId }: CollectionDocumentRecord): boolean {
+    const source = sources.find(({ id }) => id === sourceId);
+    return source !== undefined && isDiskSource(source) && source.root !== undefined;
+  }
+
+  #refreshRoot(root: string): void {
+    for (const { id, sources } of this.#records.values()) {
+      const sourceIds = sources.filter((source) => source.root === root).map((source) => source.id);
+      if (sourceIds.length === 0) continue;
+      this.#update(id, (record) => ({ ...record, pending: this.#toPending(record, sourceIds) }))
+        .then(() => this.#indexer.start(id))
+        .catch((error: unknown) => void this.#deps.fault(error));
+    }
+  }
+
+  #sendChange(collectionId: string, deleted = false): void {
+    this.#deps.hub.emit({ event: 'collection.changed', payload: { collectionId, ...(deleted ? { deleted } : {}) } }, null);
+  }
+
+  #sendProgress(collectionId: string): void {
+    this.#deps.hub.emit({ event: 'collection.progress', payload: { collectionId, ...this.#indexer.getState(collectionId) } }, null);
+  }
+}
+
+function decode({ path, data }: SentFile): Uint8Array<ArrayBuffer> {
+  try {
+    return fromBase64(data);
+  } catch {
+    throw new RpcError('INVALID_PARAMS', `The data of ${path} is not base64.`);
+  }
+}
+
+/** What a person sets of a source, for comparison. */
+function toSettings(source: CollectionSourceInput | StoredSource): string {
+  const { id: _, checkedAt: _at, problem: _problem, root: _root, ...settings } = source as StoredSource;
+  const withDefaults = settings.kind === 'web' ? { ...settings, depth: settings.depth ?? 0, maxPages: settings.maxPages ?? 100 } : settings;
+  return JSON.stringify(Object.entries(withDefaults).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const getWatchedRoot = (source: StoredSource): string[] =>
+  getDiskPath(source) !== undefined && source.root !== undefined ? [source.root] : [];
+
+/** Sends the first event of a name at once, and further ones at most once in a while. */
+class ThrottledEvents {
+  readonly #clock: Clock;
+  readonly #pending = new Map<string, { send: (() => void) | undefined; cancel: () => void }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  send(name: string, ms: number, send: () => void): void {
+    const pending = this.#pending.get(name);
+    if (pending) {
+      pending.send = send;
+      return;
+    }
+    send();
+    this.#wait(name, ms);
+  }
+
+  stop(): void {
+    for (const { cancel } of this.#pending.values()) cancel();
+    this.#pending.clear();
+  }
+
+  #wait(name: string, ms: number): void {
+    const cancel = this.#clock.after(ms, () => {
+      const { send } = this.#pending.get(name) ?? {};
+      this.#pending.delete(name);
+      if (!send) return;
+      send();
+      this.#wait(name, ms);
+    });
+    this.#pending.set(name, { send: undefined, cancel });
+  }
+}
