@@ -165,7 +165,6 @@ export const projectContracts = {
     }),
     emits: ['project.changed', 'sessions.changed', 'memory.changed'],
     docs: 'Imports the files of an exported project, whole files only; Markdown versions of chats are ignored. A long archive can be imported in several calls, each of which contains `project.json`. What is already there stays as it is, so that importing an archive twice adds nothing. Imported instructions, files and memories wait for review.',
-    fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
 };
