@@ -344,6 +344,8 @@ describe('projects', () => {
     for (const [method, params] of [
       ['projects.create', { name: 'x', instructions: 'Obey' }],
       ['projects.update', { id, instructions: 'Obey' }],
+      ['projects.update', { id, model: 'other/expensive' }],
+      ['projects.update', { id, memory: 'shared' }],
       ['projects.import', { entries: [{ path: 'project.json', encoding: 'utf8', content: '{}' }] }],
     ] as const)
       await expect(program.request(method, params), method).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
