@@ -1,3 +1,4 @@
+import { PDFDocument, PDFHexString, PDFName } from '@cantoo/pdf-lib';
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
 import { createDocx, createPdf, createPptx, createXlsx, createZip, toSheetXml } from '../../../../tests/support/office-files.ts';
@@ -98,6 +99,50 @@ describe('passages of a document', () => {
     const first = result.passages.findLast(({ locator }) => locator.page === 1);
     expect(first?.text).toMatch(/begins on this page and\ncontinues on the next one\.$/);
     expect(result.passages.find(({ locator }) => locator.page === 2)?.text).toMatch(/^Another follows/);
+  });
+
+  verifies('sources/passages', 'are below the headings of a PDF’s outline', async () => {
+    const document = await PDFDocument.load(
+      await createPdf([
+        [
+          { text: 'A preface without a heading.', x: 50, y: 780 },
+          { text: '1. Eggs', x: 50, y: 700 },
+          { text: 'Eggs have shells.', x: 50, y: 680 },
+        ],
+        [
+          ...Array.from({ length: 8 }, (_, line) => ({ text: `They hatch in spring, in week ${line}.`, x: 50, y: 800 - 12 * line })),
+          { text: '1.1 Colours', x: 50, y: 650 },
+          { text: 'Some are blue.', x: 50, y: 600 },
+        ],
+        [{ text: 'Some are of grass.', x: 50, y: 780 }],
+        [{ text: 'Others are of mud.', x: 50, y: 780 }],
+      ]),
+    );
+    const { context } = document;
+    const [rootRef, eggs, colours, nests, lost] = Array.from({ length: 5 }, () => context.nextRef());
+    if (!rootRef || !eggs || !colours || !nests || !lost) throw new Error('no references');
+    const toDest = (page: number): unknown[] => [document.getPage(page).ref, 'Fit'];
+    const text = (title: string) => PDFHexString.fromText(title);
+    context.assign(rootRef, context.obj({ Type: 'Outlines', First: eggs, Last: lost }));
+    context.assign(
+      eggs,
+      context.obj({ Title: text('Eggs'), Parent: rootRef, Next: nests, First: colours, Last: colours, Dest: toDest(0) as never }),
+    );
+    context.assign(colours, context.obj({ Title: text('1.1  Colours'), Parent: eggs, Dest: toDest(1) as never }));
+    context.assign(nests, context.obj({ Title: text('Nests'), Parent: rootRef, Next: lost, Dest: toDest(2) as never }));
+    context.assign(lost, context.obj({ Title: text('Lost'), Parent: rootRef, Dest: text('nowhere') }));
+    document.catalog.set(PDFName.of('Outlines'), rootRef);
+    const result = await split('a.pdf', new Uint8Array(await document.save()));
+    expectConsistent(result);
+    expect(result.passages.map(({ locator: { page, headings } }) => [page, headings])).toEqual([
+      [1, undefined],
+      [1, ['Eggs']],
+      [2, ['Eggs']],
+      [2, ['Eggs', '1.1 Colours']],
+      // The title is not on the page: the section counts from the next one.
+      [3, ['Eggs', '1.1 Colours']],
+      [4, ['Nests']],
+    ]);
   });
 
   verifies('sources/passages', 'know headings of DOCX and HTML, slides and sheets', async () => {

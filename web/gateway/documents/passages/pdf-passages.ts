@@ -1,6 +1,7 @@
 import { formatNumberRanges } from '../number-ranges.ts';
 import { loadPdf, openPdf, readPageText, readTitle } from '../pdf.ts';
 import { splitSentences } from './passage-builder.ts';
+import { PdfOutline } from './pdf-outline.ts';
 import type { DecodedPassageRequest, DocumentFacts, PassageContext } from './passage-context.ts';
 
 /** Maximum number of pages whose pictures are recognized per document: each takes some seconds. */
@@ -17,6 +18,7 @@ export async function readPdfPassages(
   const task = loadPdf(bytes, ocr);
   try {
     const pdf = await openPdf(name, task.promise);
+    const outline = await PdfOutline.read(pdf, signal);
     const empty: number[] = [];
     const recognized: number[] = [];
     let problem: string | undefined;
@@ -36,7 +38,7 @@ export async function readPdfPassages(
       const continuation = findContinuation(before, text);
       if (continuation !== '') builder.continue(`\n${continuation.trimEnd()}`);
       before = text;
-      if (!addParagraphs(context, text.slice(continuation.length), number)) break;
+      if (!addParagraphs(context, text.slice(continuation.length), { page: number, outline })) break;
       onProgress({ done: number, total: pdf.numPages });
       await slicer.after(text.length);
     }
@@ -57,11 +59,13 @@ export async function readPdfPassages(
   }
 }
 
-function addParagraphs({ builder }: PassageContext, text: string, page: number): boolean {
+function addParagraphs({ builder }: PassageContext, text: string, { page, outline }: { page: number; outline: PdfOutline }): boolean {
   for (const block of text.split('\n\n')) {
     const isTable = block.startsWith('| ');
     const header = isTable ? block.split('\n', 2).join('\n') : undefined;
-    if (!builder.add({ text: block, place: { page }, form: isTable ? 'lines' : 'prose', header })) return false;
+    const headings = outline.enter(block, page);
+    const place = { page, ...(headings ? { headings } : {}) };
+    if (!builder.add({ text: block, place, form: isTable ? 'lines' : 'prose', header })) return false;
   }
   return true;
 }
