@@ -24,6 +24,7 @@ export async function benchCollections({ quick }: { quick: boolean }): Promise<F
     const page = await browser.page(origin);
     const worker = await startWorker(page, code);
     const chars = await worker('seed', documents, PASSAGES_PER_DOCUMENT);
+    console.error(`seeded ${documents} documents`);
     // The collections were loaded before the seed.
     const indexing = await startWorker(page, code, 'indexing');
     const building = performance.now();
@@ -33,6 +34,7 @@ export async function benchCollections({ quick }: { quick: boolean }): Promise<F
       longest = Math.max(longest, await indexing('watchDelays', 100));
     }
     const built = (performance.now() - building) / 1000;
+    console.error(`index complete after ${built.toFixed(0)} s`);
     const samples: number[] = [];
     for (let seed = 100; seed < (quick ? 150 : 400); seed++) samples.push((await indexing('search', seed)).ms);
     const { bytes, segments } = await indexing('measureIndex');
