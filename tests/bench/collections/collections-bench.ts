@@ -13,7 +13,7 @@ const PASSAGES_PER_DOCUMENT = 10;
 
 /** Search among 100,000 passages in a SharedWorker of a browser, as the gateway does it; making the index, and using it after a restart. */
 export async function benchCollections({ quick }: { quick: boolean }): Promise<Figure[]> {
-  const documents = Number(process.env['PERCH_BENCH_DOCUMENTS'] ?? (quick ? 1000 : 10_000));
+  const documents = Number(process.env['PERCH_BENCH_COLLECTION'] ?? (quick ? 1000 : 10_000));
   const code = await bundleWorker();
   const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<!doctype html><title>Bench</title>'));
   server.listen(0, '127.0.0.1');
