@@ -63,6 +63,7 @@ export const METHOD_SCOPES = {
   'collections.create': 'collections',
   'collections.delete': 'collections',
   'collections.documents': 'collections',
+  'collections.folders': 'collections',
   'collections.get': 'collections',
   'collections.list': 'collections',
   'collections.original': 'collections',

@@ -176,6 +176,7 @@ export const STEPS: readonly Step[] = [
   createStep('sessions.delete', { path: 'main/fork.jsonl' }, 'NOT_FOUND'),
   createStep('collections.create', { name: 'Papers' }),
   createStep('collections.list', {}),
+  createOptionalStep('collections.folders', {}, 'INTERNAL_ERROR'),
   createStep('collections.addFiles', (results) => ({ ...getCollection(results), files: [{ path: 'whales.md', data: 'S3JpbGw=' }] })),
   createStep('collections.get', getCollection),
   createStep('collections.documents', getCollection),

@@ -250,6 +250,26 @@ export const collectionContracts = {
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
   }),
+  'collections.folders': defineMethod({
+    params: z.strictObject({
+      /** The user’s home folder by default. */
+      path: diskPath.optional(),
+    }),
+    result: z.object({
+      path: z.string(),
+      /** Null at the top of the disk. */
+      parent: z.string().nullable(),
+      /** Names of folders, without hidden ones. */
+      folders: z.array(z.string()),
+      /** Names of mail files (`.mbox`). */
+      files: z.array(z.string()),
+      /** Whether there are more. */
+      truncated: z.boolean(),
+    }),
+    docs: 'Lists the folders in a folder on the bridge’s disk, to choose one as a source. Only for people.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'write' },
+  }),
   'collections.addFiles': defineMethod({
     params: z.strictObject({
       collectionId,

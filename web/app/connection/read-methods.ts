@@ -15,6 +15,7 @@ const READ_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'collections.list',
   'collections.get',
   'collections.documents',
+  'collections.folders',
   'collections.search',
   'collections.read',
   'collections.original',

@@ -17,7 +17,8 @@ function requireRights(caller: Pick<Caller, 'principal' | 'scopes'>, { sources =
   // It costs money outside the limits of a key, and sends the texts to a provider.
   if (embeddingModel !== null) requirePerson(caller, 'choose an embedding model');
   if (sources.some(({ kind }) => kind !== 'web')) requirePerson(caller, 'add folders, repositories and mail archives');
-  if (sources.some(({ kind }) => kind === 'web') && !allowsScope(caller.scopes, 'web')) throw new RpcError('AUTH_REQUIRED', 'Web pages require the scope "web".');
+  if (sources.some(({ kind }) => kind === 'web') && !allowsScope(caller.scopes, 'web'))
+    throw new RpcError('AUTH_REQUIRED', 'Web pages require the scope "web".');
 }
 
 export const collectionMethods = defineMethods(collectionContracts)(({ collections }: { collections: Lazy<Collections> }) => ({
@@ -49,6 +50,10 @@ export const collectionMethods = defineMethods(collectionContracts)(({ collectio
   'collections.documents': async ({ collectionId, cursor, ...filter }) => {
     const { next, ...page } = await (await collections.load()).listDocuments(collectionId, { ...filter, offset: Number(cursor ?? 0) });
     return { ...page, cursor: next === null ? null : String(next) };
+  },
+  'collections.folders': async ({ path }, caller) => {
+    requirePerson(caller, 'list folders of the bridge’s disk');
+    return (await collections.load()).listFolders(path, caller.signal);
   },
   'collections.addFiles': async ({ collectionId, files }) => ({
     documents: await (await collections.load()).addFiles(collectionId, files),

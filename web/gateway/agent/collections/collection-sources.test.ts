@@ -86,10 +86,14 @@ describe('a folder on the bridge’s disk', () => {
     const { client } = await gw.client();
     const sources = [{ kind: 'folder' as const, path: join(folder.root, 'missing') }];
     await expect(client.call('collections.create', { name: 'Birds', sources })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await folder.write({ 'mail.mbox': '' });
+    expect(await client.call('collections.folders', { path: folder.root })).toMatchObject({ folders: [], files: ['mail.mbox'] });
+    await expect(client.call('collections.folders', { path: join(folder.root, 'missing') })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     const key = await GatewayClient.connect(gw.link({ principal: 'key:k1', scopes: ['collections'] }), {
       params: { clientName: 'script' },
     });
     await expect(key.call('collections.create', { name: 'Birds', sources })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
+    await expect(key.call('collections.folders', {})).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
     const web = [{ kind: 'web' as const, urls: ['https://a.test/'] }];
     await expect(key.call('collections.create', { name: 'Birds', sources: web })).rejects.toThrow('scope "web"');
     const model = key.call('collections.create', { name: 'Birds', embeddingModel: 'test/small' });

@@ -346,6 +346,11 @@ export class Collections {
     return { document: toDocument(document, this.#isOnDisk(record, document)), ...(await this.#search.read(document, options)) };
   }
 
+  /** Lists the folders in a folder on the bridge's disk, for a person. Throws `NOT_FOUND`. */
+  listFolders(path: string | undefined, signal: AbortSignal): ReturnType<SourceFiles['listFolders']> {
+    return this.#sources.listFolders(path, signal);
+  }
+
   async readOriginal(
     documentId: string,
     offset: number,

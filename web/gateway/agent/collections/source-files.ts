@@ -3,6 +3,7 @@ import { requireCapability } from '../../ports/bridge-interface.ts';
 import { foldersPort } from '#shared/ports/folders-port.ts';
 import { webPort } from '#shared/ports/web-port.ts';
 import { FILES_SOURCE } from '#shared/rpc/methods/collection-contracts.ts';
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { DocumentStore } from '../../storage/document-store.ts';
 import type { CollectionDocumentRecord, CollectionRecord, StoredSource } from '../../storage/records/collection-records.ts';
@@ -58,6 +59,11 @@ export class SourceFiles {
   /** Throws if the bridge does not provide what a source needs. */
   require(source: StoredSource): void {
     requireCapability(this.#deps.bridge, source.kind === 'web' ? webPort : foldersPort);
+  }
+
+  /** Lists the folders in a folder on the bridge's disk, for a person. Throws `NOT_FOUND`. */
+  async listFolders(path: string | undefined, signal: AbortSignal): Promise<MethodResult<'collections.folders'>> {
+    return this.#deps.bridge.call(foldersPort, 'folders.list', path === undefined ? {} : { path }, { signal });
   }
 
   /** Allows the bridge to read a path on its disk, for a person. Returns it with links resolved. Throws `NOT_FOUND`. */
