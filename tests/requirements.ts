@@ -39,6 +39,7 @@ import { recall } from './requirements/recall-requirements.ts';
 import { media } from './requirements/media-requirements.ts';
 import { responses } from './requirements/responses-requirements.ts';
 import { secrets } from './requirements/secrets-requirements.ts';
+import { sources } from './requirements/sources-requirements.ts';
 import { service } from './requirements/service-requirements.ts';
 import { subAgents } from './requirements/sub-agents-requirements.ts';
 import { search } from './requirements/search-requirements.ts';
@@ -73,6 +74,7 @@ const sections = [
   ...channels,
   ...configFile,
   ...filesMirror,
+  ...sources,
   ...icons,
   ...mcp,
   ...mcpServer,

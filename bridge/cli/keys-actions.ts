@@ -14,6 +14,7 @@ export const SCOPE_DESCRIPTIONS: Record<KeyScope, string> = {
   sessions: 'List, search, change, export and delete chats',
   memory: 'Read and change memory and the wiki',
   files: 'Read and change agents’ files and drawings',
+  collections: 'Search, change and read collections of documents',
   instructions: 'Change skills and prompts (also needs files)',
   web: 'Load web pages and pictures',
   browser: 'Control the browser, including sites you are signed in to',

@@ -3,6 +3,7 @@ import { getPackageVersion } from '../package-root.ts';
 import { addActiveMemoryCommands } from './commands/active-memory-commands.ts';
 import { addBackupCommands } from './commands/backup-commands.ts';
 import { addChannelCommands } from './commands/channel-commands.ts';
+import { addCollectionCommands } from './commands/collection-commands.ts';
 import { addCompletionCommands } from './commands/completion-commands.ts';
 import { addGatewayCommands } from './commands/gateway-commands.ts';
 import { addImportCommand } from './commands/import-command.ts';
@@ -35,6 +36,7 @@ export function createProgram(): Command {
       addModelCommands,
       addMcpCommands,
       addActiveMemoryCommands,
+      addCollectionCommands,
       addSecretCommands,
     ],
     ...[addKeyCommands, addChannelCommands, addBackupCommands, addSyncCommands, addVaultCommands, addCompletionCommands],

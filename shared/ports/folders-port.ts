@@ -125,8 +125,8 @@ export const foldersPort = definePort({
         path: relativePath,
         /** Position of the first byte: the `offset` of a message in an mbox file. */
         offset: z.number().int().nonnegative().default(0),
-        /** Maximum number of bytes: the `size` of a message in an mbox file. */
-        maxBytes: z.number().int().min(1).max(MAX_FOLDER_READ_BYTES).default(MAX_FOLDER_READ_BYTES),
+        /** Maximum number of bytes: the `size` of a message in an mbox file. At most `MAX_FOLDER_READ_BYTES` are read. */
+        maxBytes: z.number().int().min(1).default(MAX_FOLDER_READ_BYTES),
       }),
       result: z.object({
         /** Base64. */

@@ -78,6 +78,7 @@ const REQUIRED_FIELDS: Partial<Record<SyncStore, Readonly<Record<string, Validat
     folder: optional(nullable(isText)),
     tags: optional(arrayWith(isText)),
     projectId: optional(nullable(isText)),
+    collections: optional(arrayWith(isText)),
     ...COMPUTED_FIELDS,
     headId: isAbsent,
   },

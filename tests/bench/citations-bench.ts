@@ -22,6 +22,9 @@ export function benchCitations(): Promise<Figure[]> {
   const ms = performance.now() - since;
   const counts = answers.map(countParts).reduce(sum);
   const precision = toPercent(counts.right, counts.marked);
+  const changed = answers.flatMap((answer, index) => listChanged(answer, index + 1));
+  for (const { text } of changed.filter(({ isMarked }) => isMarked)) console.error(`changed, and marked: ${text}`);
+  const kept = changed.filter(({ isMarked }) => !isMarked).length;
   return Promise.resolve([
     { what: 'citations: documents', unit: '', ours: DOCUMENTS.length, bar: toMinBar(DOCUMENTS.length, 50, '') },
     { what: '  questions', unit: '', ours: QUESTIONS.length, bar: toMinBar(QUESTIONS.length, 200, '') },
@@ -31,6 +34,13 @@ export function benchCitations(): Promise<Figure[]> {
     { what: '    that are marked with it', unit: '%', ours: toPercent(counts.found, counts.supported) },
     { what: '  claims that no source supports', unit: '', ours: counts.unsupported },
     { what: '    that are not marked', unit: '%', ours: toPercent(counts.rejected, counts.unsupported) },
+    { what: '  claims with a changed number or negation', unit: '', ours: changed.length },
+    {
+      what: '    that are not marked',
+      unit: '%',
+      ours: toPercent(kept, changed.length),
+      bar: toMinBar(toPercent(kept, changed.length), 95, '%'),
+    },
     { what: '  time per answer', unit: 'ms', ours: ms / QUESTIONS.length },
   ]);
 }
@@ -60,6 +70,35 @@ function countParts(answer: CitedAnswer): Counts {
     unsupported: unsupported.length,
     rejected: unsupported.filter((part) => !covered.some(({ parts: cited }) => cited.includes(part))).length,
   };
+}
+
+/** Changes of a claim that make it wrong: another number, and a negation added or removed. */
+const CHANGES: readonly ((claim: string) => string)[] = [
+  (claim) => claim.replace(/\d+(?![\d.,:]*\d)/, (digits) => String(Number(digits) + 7)),
+  (claim) => claim.replace(/ (?:not|no) /, ' '),
+  (claim) => (/ (?:not|no|never|nicht|kein) /.test(claim) ? claim : claim.replace(/ (is|are|was|were|may|has been|wird|ist) /, ' $1 not ')),
+];
+
+/** The claims that are marked rightly, changed so that their source says something else, and whether they are still marked with it. */
+function listChanged({ question, parts, citations, toDocument }: CitedAnswer, seed: number): { text: string; isMarked: boolean }[] {
+  const right = parts.filter(
+    ({ named, supports, start, end }) =>
+      supports.includes(named) &&
+      citations.some((citation) => toDocument(citation) === named && citation.start <= start && citation.end >= end - 1),
+  );
+  return right.flatMap(({ text, named }) =>
+    CHANGES.flatMap((change) => {
+      const changed = change(text);
+      if (changed === text) return [];
+      const answer = citeAnswer(question, `${changed}<${named}=>.`, seed);
+      const at = answer.parts[0]?.start ?? 0;
+      const changedAt = at + [...changed].findIndex((char, index) => char !== text[index]);
+      const isMarked = answer.citations.some(
+        (each) => answer.toDocument(each) === named && each.start <= changedAt && each.end >= changedAt,
+      );
+      return [{ text: changed, isMarked }];
+    }),
+  );
 }
 
 const sum = (a: Counts, b: Counts): Counts => ({

@@ -7,7 +7,7 @@ import { benchCanvas } from './canvas-bench.ts';
 import { benchChat } from './chat-bench.ts';
 import { benchCitations } from './citations-bench.ts';
 import { benchCluster } from './cluster-bench.ts';
-import { benchCollections } from './collections-bench.ts';
+import { benchCollections } from './collections/collections-bench.ts';
 import { benchDeltas } from './deltas-bench.ts';
 import { benchDocumentRecall } from './document-recall-bench.ts';
 import { benchDocuments } from './documents-bench.ts';
@@ -20,6 +20,7 @@ import { benchMessages } from './messages-bench.ts';
 import { benchMemorySearch } from './memory-search-bench.ts';
 import { benchLoad } from './load-bench.ts';
 import { benchOpen } from './open-bench.ts';
+import { benchPassages } from './passages-bench.ts';
 import { benchPrompts } from './prompts-bench.ts';
 import { benchRecall } from './recall-bench.ts';
 import { benchRpc } from './rpc-bench.ts';
@@ -51,6 +52,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   scale: benchScale,
   documents: benchDocuments,
   'document-recall': benchDocumentRecall,
+  passages: benchPassages,
   search: benchSearch,
   collections: benchCollections,
   memory: benchMemorySearch,
@@ -64,8 +66,10 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   'sub-agents': benchSubAgents,
 };
 
-/** Sections that prove a promise on every machine: a missed limit fails the command. They need no built app. */
+/** Sections that prove a promise on every machine: a missed limit fails the command. */
 const PROOFS = new Set(['citations', 'document-recall', 'injection', 'prompts', 'sub-agents', 'tools']);
+/** Sections that need no built app. */
+const UNBUILT = new Set([...PROOFS, 'passages', 'collections']);
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } });
 const names = values.only?.split(',') ?? Object.keys(SECTIONS);
@@ -75,7 +79,7 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-if (names.some((name) => !PROOFS.has(name))) buildOnce();
+if (names.some((name) => !UNBUILT.has(name))) buildOnce();
 const figures: Figure[] = [];
 const broken: string[] = [];
 for (const name of names) {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { launchBrowser } from '../e2e/test-browser.ts';
 import { startPerch } from '../e2e/perch-process.ts';
-import type { SocketCaller } from './caller.ts';
-import { connectCaller } from './connect-caller.ts';
+import { SocketCaller } from './caller.ts';
 import { toMaxBar, type Figure } from './figures.ts';
 import { disableRateLimit } from './bench-gateway.ts';
 import { measureIndexBytes, isSettled, seedSessions } from './search-seed.ts';
@@ -111,6 +110,18 @@ export async function benchSearch({ quick }: { quick: boolean }): Promise<Figure
 interface SearchResults {
   results: { snippet: string; total: number | null }[];
   incomplete?: boolean;
+}
+
+/** The host is ready once a page has connected. */
+async function connectCaller(url: string, token: string): Promise<SocketCaller> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await SocketCaller.connect(url, token);
+    } catch (error) {
+      if (tries > 50) throw error;
+      await sleep(200);
+    }
+  }
 }
 
 /** First words of chats, with a natural frequency. */

@@ -1,4 +1,4 @@
-import { createTestGateway, type ModelScript } from '../support/test-gateway.ts';
+import { createTestGateway, type Say } from '../support/test-gateway.ts';
 import { type Figure, toMaxBar } from './figures.ts';
 
 /** How long the scripted model takes for each step, in milliseconds. */
@@ -26,19 +26,21 @@ async function measureSteps(count: number, rounds: number): Promise<number> {
   /** Times at which a sub-agent's model was called, by its task. */
   const calls = new Map<string, number[]>();
   let round = 0;
-  const model: ModelScript = ({ body }) => {
-    const { content } = body.messages.findLast(({ role }) => role === 'user') ?? {};
-    const results = body.messages.filter(({ role }) => role === 'tool').length;
-    if (content === 'Plan') {
-      if (results > 0) return ['Done'];
+  const answer = (task: string, results: number): Say[] => {
+    if (task === 'Plan' && results > 0) return ['Done'];
+    if (task === 'Plan')
       return Array.from({ length: count }, (_, index) => ({ tool: 'agent_run', args: { task: `Task ${round}-${index}` } }));
-    }
-    const times = calls.get(String(content)) ?? [];
-    calls.set(String(content), [...times, performance.now()]);
+    calls.set(task, [...(calls.get(task) ?? []), performance.now()]);
     const wait = { wait: new Promise((resolve) => setTimeout(resolve, MODEL_MS)) };
     return results < STEPS ? [wait, { tool: 'current_time', args: {} }] : [wait, 'Done'];
   };
-  await using gw = await createTestGateway({ model });
+  await using gw = await createTestGateway({
+    usage: { prompt_tokens: 500, completion_tokens: 20, total_tokens: 520 },
+    model({ body }) {
+      const { content } = body.messages.findLast(({ role }) => role === 'user') ?? {};
+      return answer(String(content), body.messages.filter(({ role }) => role === 'tool').length);
+    },
+  });
   const { client } = await gw.client();
   await client.call('config.patch', { patch: { agents: { main: { subAgents: { maxParallel: SIDE_BY_SIDE } } } } });
   for (; round < rounds; round++) await client.call('chat.send', { sessionId: `round-${round}`, message: 'Plan' });

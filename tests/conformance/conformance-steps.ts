@@ -211,7 +211,9 @@ export const STEPS: readonly Step[] = [
   createStep('projects.addChats', { id: 'none', paths: [path] }, 'NOT_FOUND'),
   createStep('projects.export', (results) => ({ id: results['projects.create']?.project.id ?? 'none' })),
   createStep('projects.export', { id: 'none' }, 'NOT_FOUND'),
-  createStep('projects.import', (results) => ({ entries: results['projects.export']?.entries ?? [] })),
+  createStep('projects.import', (results) => ({
+    entries: results['projects.export']?.entries ?? [{ path: 'project.json', encoding: 'utf8', content: '{}' }],
+  })),
   createStep('projects.removeChats', { paths: [path] }),
   createStep('projects.removeChats', { paths: ['main/none.jsonl'] }, 'NOT_FOUND'),
   createStep('projects.delete', (results) => ({ id: results['projects.create']?.project.id ?? 'none' })),

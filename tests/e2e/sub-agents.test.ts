@@ -30,7 +30,7 @@ describe('sub-agents', () => {
     expect(await waitForNoProblems(() => findLowContrast(page), 'sub-agents')).toEqual([]);
 
     await card(page, 'Reeds').getByRole('button', { name: 'Stop Reeds' }).click();
-    await card(page, 'Reeds').getByText('Stopped', { exact: true }).waitFor();
+    await card(page, 'Reeds').getByText('Stopped', { exact: true }).first().waitFor();
     at.model.queueReply('There are three herons.');
     at.model.queueReply('Three herons; the reeds were not counted.');
     await herons.getByRole('textbox', { name: 'Message to Herons' }).fill('Only the north shore');
@@ -49,7 +49,7 @@ describe('sub-agents', () => {
     await page.waitForURL(chat);
     // After a reload the cards are as they were.
     await page.reload();
-    await card(page, 'Reeds').getByText('Stopped', { exact: true }).waitFor();
+    await card(page, 'Reeds').getByText('Stopped', { exact: true }).first().waitFor();
     expect(at.browser.complaints).toEqual([]);
   });
 });

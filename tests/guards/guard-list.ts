@@ -216,7 +216,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'Labels of memories',
     file: 'web/gateway/agent/knowledge/memory/label-memory.ts',
-    find: "await labels.add('memory', `${memories.getWorkspaceName(agentId)}/${id}`, sources);",
+    find: "await labels.add('memory', `${workspace}/${id}`, sources);",
     replace: '',
     test: 'web/gateway/agent/trust/taint.test.ts',
     only: 'may add a file and a memory',
@@ -230,10 +230,18 @@ export const GUARDS: readonly Guard[] = [
     only: 'may add a file and a memory',
   },
   {
+    name: 'Imported instructions of a project taint its runs',
+    file: 'web/gateway/agent/runs/run.ts',
+    find: 'this.#taint.add(project?.outside ?? []);',
+    replace: '',
+    test: 'web/gateway/agent/projects/projects.test.ts',
+    only: 'in the same vault and in another one',
+  },
+  {
     name: 'Recall leaves labelled memories out',
     file: 'web/gateway/agent/knowledge/recall/reply-recall.ts',
-    find: 'list: isTainted ? () => longTerm.list(agentId) : this.#createReviewedList(longTerm, agentId)',
-    replace: 'list: () => longTerm.list(agentId)',
+    find: 'isTainted ? () => longTerm.listIn(workspace) : this.#createReviewedList(longTerm, workspace),',
+    replace: '() => longTerm.listIn(workspace),',
     test: 'web/gateway/agent/trust/taint.test.ts',
   },
   {

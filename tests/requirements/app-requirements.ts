@@ -153,6 +153,8 @@ export const app = [
     'browser.app/annotate': 'What the browser shows becomes a drawing by one press.',
     'app/long-paste':
       'A long text that is pasted into a message becomes a file of it, which can be put into the text instead, and which the model reads.',
+    'app/collections':
+      'A folder dropped on the app can become a collection that the chat searches; answers cite its documents, and a citation opens at its place.',
     'app/attached':
       'A folder that is dropped on a chat gives the files within it; a file that is called a picture and is none is left out, and told.',
     'prompts.app/library':

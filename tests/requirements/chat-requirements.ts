@@ -9,6 +9,8 @@ export const chat = [
       '`model`, `provider`, `systemPrompt` and `temperature` are those of the run; `chat.resend` and `chat.edit` take model and provider too.',
     'chat.abort/aborts': '`chat.abort` ends the current generation and answers `{aborted}`.',
     'chat.history/messages': '`chat.history` answers the messages of a session.',
+    'chat.citations/supported': 'A reply names the sources of the claims that they support, and of no others; its text has no markers.',
+    'chat.citations/api': 'Answers of agents over `/v1` have annotations in OpenAI’s form.',
     'chat.resend/regenerates': '`chat.resend` re-sends the last user message.',
     'chat.resend/earlier':
       '`chat.resend` with `messageId` answers an earlier message of the person again; what followed stays as a branch.',

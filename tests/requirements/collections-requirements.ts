@@ -17,6 +17,7 @@ export const collections = [
     'collections/rights': 'Only people add what is on the bridge’s disk; web pages need the scope `web`.',
     'collections/attached': 'An agent is offered and searches only the collections attached to it or to its chat.',
     'collections/outside': 'What an agent reads in a collection counts as content from outside.',
+    'cli.collections/row': '`perch collections` creates, lists, fills, searches and removes collections.',
     'collections/meaning': 'With an embedding model, passages are found by meaning too; without a working one, by words.',
   }),
 ];

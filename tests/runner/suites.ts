@@ -105,6 +105,7 @@ export const FEATURES: readonly [files: RegExp, tests: readonly string[]][] = [
   [/^bridge\/(cli|command-line)/, ['cli', 'completion', 'terminal']],
   [/^web\/gateway\/server\/http\/|^shared\/http\/|^bridge\/(server|passthrough)\//, ['clients', 'responses']],
   [/^bridge\/(sync|cluster)\/|^web\/gateway\/nats\//, ['cluster-browser']],
+  [/^web\/(features|gateway\/agent|gateway\/knowledge)\/collections\//, ['collections', 'attaching']],
   [/console\//, ['console-page']],
   [/^web\/gateway\/demo\/|demo/, ['demo']],
   [/devices?\/|pairing/, ['devices', 'pairing-page']],

@@ -49,8 +49,8 @@ export const createScript =
 
 const listModels = (): Response => Response.json({ object: 'list', data: [{ id: 'scripted', object: 'model' }] });
 
-/** An OpenAI-compatible model server behind the core's `Fetch`. `list`: its response to requests for models. */
-export function createScriptedModel(answer: ModelScript, list = listModels): { fetch: Fetch; calls: ModelCall[] } {
+/** An OpenAI-compatible model server behind the core's `Fetch`. `list`: its response to requests for models; `usage`: what it reports. */
+export function createScriptedModel(answer: ModelScript, list = listModels, usage?: object): { fetch: Fetch; calls: ModelCall[] } {
   const calls: ModelCall[] = [];
   const fetch: Fetch = async (url, { signal, headers = {}, ...sent }) => {
     if (url.endsWith('/models')) return list();
@@ -62,12 +62,12 @@ export function createScriptedModel(answer: ModelScript, list = listModels): { f
     const steps = answer(call, calls.length);
     const [first] = steps;
     if (typeof first === 'object' && 'status' in first) return new Response(first.body, { status: first.status });
-    return new Response(streamSteps(steps, signal), { headers: { 'content-type': 'text/event-stream' } });
+    return new Response(streamSteps(steps, signal, usage), { headers: { 'content-type': 'text/event-stream' } });
   };
   return { fetch, calls };
 }
 
-function streamSteps(steps: readonly Say[], signal: AbortSignal): ReadableStream<Uint8Array> {
+function streamSteps(steps: readonly Say[], signal: AbortSignal, usage?: object): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const line = (value: unknown): Uint8Array => encoder.encode(`data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`);
   const chunk = (delta: unknown, finish: string | null = null): Uint8Array =>
@@ -100,6 +100,7 @@ function streamSteps(steps: readonly Say[], signal: AbortSignal): ReadableStream
           }
         }
         controller.enqueue(chunk({}, tools > 0 ? 'tool_calls' : 'stop'));
+        if (usage) controller.enqueue(line({ choices: [], usage }));
         controller.enqueue(line('[DONE]'));
         controller.close();
       } catch {
@@ -129,6 +130,8 @@ let databases = 0;
 export async function createTestGateway(
   options: {
     model?: ModelScript;
+    /** Usage that the scripted model reports; it is counted by default. */
+    usage?: object;
     /** Handles outgoing requests instead of the scripted model. */
     fetch?: Fetch;
     clock?: Clock;
@@ -153,7 +156,7 @@ export async function createTestGateway(
   const name = options.name ?? `test-${++databases}`;
   if (!options.vault) globalThis.indexedDB = options.indexedDB ?? new IDBFactory();
   const vault = options.vault ?? (await openVault({ name, epoch: await acquireEpoch(name), clock, onclosed: () => {} }));
-  const model = createScriptedModel(options.model ?? createScript(['Hello', ' there']), options.models);
+  const model = createScriptedModel(options.model ?? createScript(['Hello', ' there']), options.models, options.usage);
   const faults: unknown[] = [];
   const gateway = await createGateway({
     vault,

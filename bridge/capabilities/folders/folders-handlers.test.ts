@@ -5,7 +5,8 @@ import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { verifies } from '../../../tests/requirements.ts';
 import { foldersPort, type FolderKind, type SourceEntry } from '#shared/ports/folders-port.ts';
 import type { ContractParams } from '#shared/rpc/contract.ts';
 import { createServer } from '../../node-http.ts';
@@ -80,7 +81,7 @@ async function scanAll(
 const getPaths = async (...args: Parameters<typeof scanAll>): Promise<string[]> => (await scanAll(...args)).entries.map(({ path }) => path);
 
 describe('approval of folders', () => {
-  it('is needed on this computer, survives a restart, and can be revoked', async () => {
+  verifies('sources/approved', 'is needed on this computer, survives a restart, and can be revoked', async () => {
     await write(['a.md']);
     const call = createHandlers();
     await expect(call('folders.scan', { root, kind: 'folder' })).rejects.toMatchObject({
@@ -104,7 +105,7 @@ describe('approval of folders', () => {
     await expect(getPaths(later)).rejects.toThrow('was not approved');
   });
 
-  it('is refused for Perch’s own data, the whole disk, the system, and what is missing', async () => {
+  verifies('sources/approved', 'is refused for Perch’s own data, the whole disk, the system, and what is missing', async () => {
     const call = createHandlers();
     await write(['token', 'vaults/work/token'], home);
     for (const [path, message] of [
@@ -126,7 +127,7 @@ describe('approval of folders', () => {
     await expect(call('folders.read', { root: base, path: 'home/notes.md' })).rejects.toThrow('Perch’s own');
   });
 
-  it('starts with a list of folders', async () => {
+  verifies('sources/scan', 'starts with a list of folders', async () => {
     await write(['Work 10/a', 'work 2/a', '.hidden/a', 'mail.mbox', 'b.txt']);
     const call = createHandlers();
     expect(await call('folders.list', { path: root })).toEqual({
@@ -142,7 +143,7 @@ describe('approval of folders', () => {
 });
 
 describe('scanning a folder', () => {
-  it('lists readable files in order, without hidden ones, links, packages and other types', async () => {
+  verifies('sources/scan', 'lists readable files in order, without hidden ones, links, packages and other types', async () => {
     const call = createHandlers();
     await write([
       'b.md',
@@ -169,7 +170,7 @@ describe('scanning a folder', () => {
     expect(await getPaths(call, { include: ['*.md', '/a/'], exclude: ['b/'] })).toEqual(['a/c.pdf', 'b.md', 'Ünï.md']);
   });
 
-  it('obeys .gitignore files, each for its folder, in repositories only', async () => {
+  verifies('sources/scan', 'obeys .gitignore files, each for its folder, in repositories only', async () => {
     const call = createHandlers();
     await write({
       'note.log': '',
@@ -191,20 +192,27 @@ describe('scanning a folder', () => {
     expect(await call('folders.approve', { path: join(root, 'repo') })).toMatchObject({ isRepository: true });
   });
 
-  it('reads 10,000 files page by page', async () => {
-    const call = createHandlers();
-    const paths = Array.from({ length: 10_000 }, (_, index) => `${index % 7}/${'x'.repeat(index % 3)}/f${index}.md`.replaceAll('//', '/'));
-    for (const folder of new Set(paths.map(dirname))) await mkdir(join(root, folder), { recursive: true });
-    for (let from = 0; from < paths.length; from += 500)
-      await Promise.all(paths.slice(from, from + 500).map((path) => writeFile(join(root, path), '')));
-    await call('folders.approve', { path: root });
-    const { entries, pages } = await scanAll(call, { limit: 999 });
-    expect(pages).toBe(11);
-    expect(entries.length).toBe(10_000);
-    expect(new Set(entries.map(({ path }) => path))).toEqual(new Set(paths));
-  }, 30_000);
+  verifies(
+    'sources/scan',
+    'reads 10,000 files page by page',
+    async () => {
+      const call = createHandlers();
+      const paths = Array.from({ length: 10_000 }, (_, index) =>
+        `${index % 7}/${'x'.repeat(index % 3)}/f${index}.md`.replaceAll('//', '/'),
+      );
+      for (const folder of new Set(paths.map(dirname))) await mkdir(join(root, folder), { recursive: true });
+      for (let from = 0; from < paths.length; from += 500)
+        await Promise.all(paths.slice(from, from + 500).map((path) => writeFile(join(root, path), '')));
+      await call('folders.approve', { path: root });
+      const { entries, pages } = await scanAll(call, { limit: 999 });
+      expect(pages).toBe(11);
+      expect(entries.length).toBe(10_000);
+      expect(new Set(entries.map(({ path }) => path))).toEqual(new Set(paths));
+    },
+    30_000,
+  );
 
-  it('survives folders that can’t be read, vanish, or change between pages', async () => {
+  verifies('sources/scan', 'survives folders that can’t be read, vanish, or change between pages', async () => {
     const call = createHandlers();
     await write(['a/1.md', 'b/1.md', 'b/2.md', 'c/1.md']);
     await call('folders.approve', { path: root });
@@ -234,7 +242,7 @@ describe('scanning a folder', () => {
 });
 
 describe('reading a file', () => {
-  it('refuses paths that leave the root, hidden files and anything but regular files', async () => {
+  verifies('sources/outside', 'refuses paths that leave the root, hidden files and anything but regular files', async () => {
     const call = createHandlers();
     await write(['a.md', '.env', 'sub/b.md', '.ssh/cur/key']);
     await write(['secret.md'], base);
@@ -256,7 +264,7 @@ describe('reading a file', () => {
     await expect(read('none.md')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('returns a part, and says whether there is more', async () => {
+  verifies('sources/outside', 'returns a part, and says whether there is more', async () => {
     const call = createHandlers();
     await write({ 'a.txt': '0123456789' });
     await call('folders.approve', { path: join(root, 'a.txt') });
@@ -274,7 +282,7 @@ describe('mail', () => {
   const message = (number: number, extra = ''): string =>
     `From ada@example.com Mon Jan  5 10:0${number}:00 2026\nSubject: ${number}\n\nBody ${number}\n>From quoted\nFrom here on, nothing.\n${extra}\n`;
 
-  it('is split into the messages of mbox files, page by page', async () => {
+  verifies('sources/mail', 'is split into the messages of mbox files, page by page', async () => {
     const call = createHandlers();
     await write({
       Inbox: message(1) + message(2) + message(3),
@@ -302,28 +310,38 @@ describe('mail', () => {
     expect((await scanAll(call, { kind: 'mail' })).entries.slice(0, 3)).toEqual(entries.slice(0, 3));
   });
 
-  it('is found in an archive of many chunks as in one', async () => {
-    const call = createHandlers();
-    // Sizes that put the starts of messages at and around the ends of chunks.
-    const sizes = Array.from({ length: 64 }, (_, index) => 1024 * 1024 - 600 + index * 19);
-    const messages = sizes.map((size, index) => {
-      const text = message(index % 10);
-      return `${text.slice(0, -1)}${`${'y'.repeat(70)}\n`.repeat(Math.floor((size - text.length) / 71))}\n`;
-    });
-    await writeFile(join(root, 'big.mbox'), messages.join(''));
-    await call('folders.approve', { path: join(root, 'big.mbox') });
-    const { entries } = await scanAll(call, { kind: 'mail', at: join(root, 'big.mbox'), limit: 10 });
-    let offset = 0;
-    expect(entries.map((entry) => [entry.offset, entry.size])).toEqual(
-      messages.map((text) => {
-        const expected = [offset, text.length];
+  verifies(
+    'sources/mail',
+    'is found in an archive of many chunks as in one',
+    async () => {
+      const call = createHandlers();
+      // The messages start at and around the ends of chunks of 1 MB.
+      let total = 0;
+      const messages = Array.from({ length: 24 }, (_, index) => {
+        const text = message(index % 10);
+        const missing = (index + 1) * 1024 * 1024 + index - 12 - total - text.length;
+        total += text.length + missing;
+        return `${text.slice(0, -1)}${'y\n'.repeat(Math.floor(missing / 2))}${missing % 2 === 1 ? 'z' : ''}${text.slice(-1)}`.replace(
+          /z\n$/,
+          '\n\n',
+        );
+      });
+      await writeFile(join(root, 'big.mbox'), messages.join(''));
+      await call('folders.approve', { path: join(root, 'big.mbox') });
+      let offset = 0;
+      const expected = messages.map((text) => {
         offset += text.length;
-        return expected;
-      }),
-    );
-  }, 30_000);
+        return [offset - text.length, text.length];
+      });
+      for (const limit of [7, 2000]) {
+        const { entries } = await scanAll(call, { kind: 'mail', at: join(root, 'big.mbox'), limit });
+        expect(entries.map((entry) => [entry.offset, entry.size])).toEqual(expected);
+      }
+    },
+    30_000,
+  );
 
-  it('is found in maildirs with their folders, without trashed messages', async () => {
+  verifies('sources/mail', 'is found in maildirs with their folders, without trashed messages', async () => {
     const call = createHandlers();
     await write(['cur/1.host:2,S', 'cur/2.host:2,ST', 'new/3.host', 'tmp/4.host', '.Sent/cur/5.host:2,S', '.Sent/new/.keep', '.ssh/cur/6']);
     await call('folders.approve', { path: root });
@@ -356,7 +374,7 @@ describe('watching', () => {
     return { next, stop: () => (stop.abort(), watching) };
   }
 
-  it('reports files that are written, moved and deleted, in new folders too', async () => {
+  verifies('sources/watch', 'reports files that are written, moved and deleted, in new folders too', async () => {
     const call = createHandlers({ watchLimits: limits });
     await write(['a.md', 'sub/b.md', '.hidden/c.md']);
     await call('folders.approve', { path: root });
@@ -386,7 +404,7 @@ describe('watching', () => {
     await stop();
   });
 
-  it('outlives the root, and notices its return', async () => {
+  verifies('sources/watch', 'outlives the root, and notices its return', async () => {
     const call = createHandlers({ watchLimits: limits });
     await write(['a.md']);
     await call('folders.approve', { path: root });
@@ -404,7 +422,7 @@ describe('watching', () => {
     await stop();
   });
 
-  it('reports at intervals what the system can’t watch', async () => {
+  verifies('sources/watch', 'reports at intervals what the system can’t watch', async () => {
     const call = createHandlers({ watchLimits: { ...limits, maxFolders: 0 } });
     await call('folders.approve', { path: root });
     const { next, stop } = await startWatch(call);
@@ -477,66 +495,76 @@ describe('cloning', () => {
   });
   afterEach(() => void server.close());
 
-  it('copies the newest commit without hooks, filters and links, and updates it', async () => {
-    const call = createHandlers();
-    const url = `${origin}/birds.git`;
-    const allow = ['127.0.0.1'];
-    const { root: copy, commit } = await call('folders.clone', { url, allow });
-    expect(dirname(copy)).toBe(join(home, 'repositories'));
-    expect(commit).toMatch(/^[0-9a-f]{40}$/);
-    expect(await readdir(join(home, 'repositories'))).toHaveLength(1);
-    expect(await getPaths(call, { at: copy, kind: 'repository' })).toEqual(['README.md', 'passwd.md']);
-    // A link is a file with its target.
-    expect(await readFile(join(copy, 'passwd.md'), 'utf8')).toBe('/etc/passwd');
-    const { content } = await call('folders.read', { root: copy, path: 'README.md' });
-    expect(Buffer.from(content, 'base64').toString()).toBe('# Birds');
-    expect(await call('folders.pull', { root: copy, allow })).toEqual({ root: copy, commit, changed: false });
-    const work = join(base, 'work');
-    await write({ 'new.md': 'new' }, work);
-    await git(['rm', '--quiet', 'README.md'], work);
-    await git(['add', '.'], work);
-    await git(['commit', '--quiet', '-m', 'second'], work);
-    await git(['push', '--quiet', join(base, 'birds.git'), 'HEAD'], work);
-    const updated = await call('folders.pull', { root: copy, allow });
-    expect(updated.changed).toBe(true);
-    expect(await getPaths(call, { at: copy, kind: 'repository' })).toEqual(['new.md', 'passwd.md']);
-    // The same address is the same copy; a branch is another one.
-    expect(await call('folders.clone', { url, allow })).toEqual({ root: copy, commit: updated.commit });
-    const old = await call('folders.clone', { url, ref: 'old', allow });
-    expect(old.commit).toBe(commit);
-    expect(await call('folders.revoke', { root: copy })).toEqual({ revoked: true });
-    expect(await readdir(join(home, 'repositories'))).toHaveLength(1);
-    await expect(call('folders.pull', { root: copy, allow })).rejects.toThrow('was not approved');
-  }, 60_000);
+  verifies(
+    'sources/clone',
+    'copies the newest commit without hooks, filters and links, and updates it',
+    async () => {
+      const call = createHandlers();
+      const url = `${origin}/birds.git`;
+      const allow = ['127.0.0.1'];
+      const { root: copy, commit } = await call('folders.clone', { url, allow });
+      expect(dirname(copy)).toBe(join(home, 'repositories'));
+      expect(commit).toMatch(/^[0-9a-f]{40}$/);
+      expect(await readdir(join(home, 'repositories'))).toHaveLength(1);
+      expect(await getPaths(call, { at: copy, kind: 'repository' })).toEqual(['README.md', 'passwd.md']);
+      // A link is a file with its target.
+      expect(await readFile(join(copy, 'passwd.md'), 'utf8')).toBe('/etc/passwd');
+      const { content } = await call('folders.read', { root: copy, path: 'README.md' });
+      expect(Buffer.from(content, 'base64').toString()).toBe('# Birds');
+      expect(await call('folders.pull', { root: copy, allow })).toEqual({ root: copy, commit, changed: false });
+      const work = join(base, 'work');
+      await write({ 'new.md': 'new' }, work);
+      await git(['rm', '--quiet', 'README.md'], work);
+      await git(['add', '.'], work);
+      await git(['commit', '--quiet', '-m', 'second'], work);
+      await git(['push', '--quiet', join(base, 'birds.git'), 'HEAD'], work);
+      const updated = await call('folders.pull', { root: copy, allow });
+      expect(updated.changed).toBe(true);
+      expect(await getPaths(call, { at: copy, kind: 'repository' })).toEqual(['new.md', 'passwd.md']);
+      // The same address is the same copy; a branch is another one.
+      expect(await call('folders.clone', { url, allow })).toEqual({ root: copy, commit: updated.commit });
+      const old = await call('folders.clone', { url, ref: 'old', allow });
+      expect(old.commit).toBe(commit);
+      expect(await call('folders.revoke', { root: copy })).toEqual({ revoked: true });
+      expect(await readdir(join(home, 'repositories'))).toHaveLength(1);
+      await expect(call('folders.pull', { root: copy, allow })).rejects.toThrow('was not approved');
+    },
+    60_000,
+  );
 
-  it('refuses private addresses, redirects to them, other protocols, and what is no repository', async () => {
-    const call = createHandlers({ resolve: async () => [{ address: '10.0.0.1', family: 4 }] });
-    const allow = ['127.0.0.1'];
-    for (const [url, message] of [
-      [`${origin}/birds.git`, 'tools.webFetch.allow'],
-      ['file:///etc', 'as a folder'],
-      ['ext::sh -c touch% hacked', 'address of a git repository'],
-      ['git://example.com/a.git', 'Only http and https'],
-      ['-u./x', 'address of a git repository'],
-      ['https://user:pass@example.com/a.git', 'Remove the user name'],
-      ['ssh://-oProxyCommand=x/a', 'SSH address|git repository'],
-      ['git@intranet.example:a.git', 'blocked address'],
-      ['https://intranet.example/a.git', 'blocked address'],
-      ['https://metadata.google.internal/a.git', 'blocked'],
-    ] as const)
-      await expect(call('folders.clone', { url })).rejects.toThrow(new RegExp(message));
-    await expect(call('folders.clone', { url: `${origin}/redirect/a.git`, allow })).rejects.toThrow(/Couldn’t clone|no git repository/);
-    await expect(call('folders.clone', { url: `${origin}/none.git`, allow })).rejects.toThrow('There is no git repository at');
-    await expect(call('folders.clone', { url: `${origin}/birds.git`, ref: 'nothing', allow })).rejects.toThrow('no such branch or tag');
-    await expect(call('folders.clone', { url: `${origin}/birds.git`, ref: '--upload-pack=x', allow })).rejects.toThrow(
-      'is not a branch or tag',
-    );
-    const small = createHandlers({ maxCloneBytes: 1000 });
-    await expect(small('folders.clone', { url: `${origin}/birds.git`, allow })).rejects.toThrow('The repository is larger than');
-    const stop = new AbortController();
-    const cloning = call('folders.clone', { url: `${origin}/birds.git`, allow }, { signal: stop.signal });
-    stop.abort(new Error('enough'));
-    await expect(cloning).rejects.toThrow('enough');
-    expect(await readdir(join(home, 'repositories'))).toEqual([]);
-  }, 60_000);
+  verifies(
+    'sources/clone',
+    'refuses private addresses, redirects to them, other protocols, and what is no repository',
+    async () => {
+      const call = createHandlers({ resolve: async () => [{ address: '10.0.0.1', family: 4 }] });
+      const allow = ['127.0.0.1'];
+      for (const [url, message] of [
+        [`${origin}/birds.git`, 'tools.webFetch.allow'],
+        ['file:///etc', 'as a folder'],
+        ['ext::sh -c touch% hacked', 'address of a git repository'],
+        ['git://example.com/a.git', 'Only http and https'],
+        ['-u./x', 'address of a git repository'],
+        ['https://user:pass@example.com/a.git', 'Remove the user name'],
+        ['ssh://-oProxyCommand=x/a', 'SSH address|git repository'],
+        ['git@intranet.example:a.git', 'blocked address'],
+        ['https://intranet.example/a.git', 'blocked address'],
+        ['https://metadata.google.internal/a.git', 'blocked'],
+      ] as const)
+        await expect(call('folders.clone', { url })).rejects.toThrow(new RegExp(message));
+      await expect(call('folders.clone', { url: `${origin}/redirect/a.git`, allow })).rejects.toThrow(/Couldn’t clone|no git repository/);
+      await expect(call('folders.clone', { url: `${origin}/none.git`, allow })).rejects.toThrow('There is no git repository at');
+      await expect(call('folders.clone', { url: `${origin}/birds.git`, ref: 'nothing', allow })).rejects.toThrow('no such branch or tag');
+      await expect(call('folders.clone', { url: `${origin}/birds.git`, ref: '--upload-pack=x', allow })).rejects.toThrow(
+        'is not a branch or tag',
+      );
+      const small = createHandlers({ maxCloneBytes: 1000 });
+      await expect(small('folders.clone', { url: `${origin}/birds.git`, allow })).rejects.toThrow('The repository is larger than');
+      const stop = new AbortController();
+      const cloning = call('folders.clone', { url: `${origin}/birds.git`, allow }, { signal: stop.signal });
+      stop.abort(new Error('enough'));
+      await expect(cloning).rejects.toThrow('enough');
+      expect(await readdir(join(home, 'repositories'))).toEqual([]);
+    },
+    60_000,
+  );
 });

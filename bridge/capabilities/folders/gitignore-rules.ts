@@ -6,6 +6,9 @@ const MAX_FILE_BYTES = 256 * 1024;
 /** Maximum wildcards of a pattern: the time to match a name can grow with its length to the power of them. */
 const MAX_WILDCARDS = 4;
 
+/** As git's default on the disks of these systems. */
+const IS_CASE_INSENSITIVE = process.platform === 'darwin' || process.platform === 'win32';
+
 /** Rules of one `.gitignore` file. */
 interface IgnoreRules {
   /** Its folder below the root, with `/` at the end; empty for the root. */
@@ -26,7 +29,7 @@ export async function enterFolder(stack: IgnoreStack, path: string, folder: stri
     const stats = await lstat(file);
     if (!stats.isFile() || stats.size > MAX_FILE_BYTES) return rules;
     const lines = (await readFile(file, 'utf8')).split(/\r?\n/).filter((line) => (line.match(/\*+|\?|\[/g)?.length ?? 0) <= MAX_WILDCARDS);
-    return [...rules, { folder, rules: ignore({ allowRelativePaths: true }).add(lines) }];
+    return [...rules, { folder, rules: ignore({ allowRelativePaths: true, ignorecase: IS_CASE_INSENSITIVE }).add(lines) }];
   } catch {
     // Not readable: no rules.
     return rules;

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
+import { MAX_FOLDER_READ_BYTES } from '#shared/ports/folders-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { isBelow, resolveSourcePath, toDiskError } from './source-paths.ts';
 
@@ -33,7 +34,7 @@ export async function readSourceFile(root: string, path: string, { offset, maxBy
       const current = await stat(real);
       if ((await realpath(real)) !== real || current.ino !== opened.ino || current.dev !== opened.dev)
         throw new RpcError('NOT_FOUND', `${path} was replaced while it was read.`);
-      const bytes = Buffer.alloc(Math.max(0, Math.min(maxBytes, opened.size - offset)));
+      const bytes = Buffer.alloc(Math.max(0, Math.min(maxBytes, MAX_FOLDER_READ_BYTES, opened.size - offset)));
       let length = 0;
       while (length < bytes.length) {
         const { bytesRead } = await file.read(bytes, length, bytes.length - length, offset + length);

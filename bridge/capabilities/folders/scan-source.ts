@@ -137,13 +137,14 @@ class SourceScan {
       this.#add({ path, size, modifiedAt: Math.round(mtimeMs) });
     } catch (error) {
       if (error instanceof PageFullError || error instanceof RpcError) throw error;
+      this.#query.signal.throwIfAborted();
       // A file that was deleted meanwhile counts as missing.
       if (getErrorCode(error) !== 'ENOENT') this.#addProblem(path, error);
     }
   }
 
   async #visitMessages(real: string, path: string, from: number): Promise<void> {
-    for await (const { offset, size, date } of splitMbox(real, from)) {
+    for await (const { offset, size, date } of splitMbox(real, from, this.#query.signal)) {
       this.#countVisit(path, offset);
       this.#add({ path, size, modifiedAt: date, offset });
     }

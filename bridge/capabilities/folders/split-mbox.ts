@@ -31,13 +31,14 @@ export async function isMbox(path: string): Promise<boolean> {
  * Finds the messages of an mbox file (RFC 4155) from a position that a message starts at, without holding more than a chunk in memory. A
  * message starts with a `From ` line after an empty line.
  */
-export async function* splitMbox(path: string, from: number): AsyncGenerator<MboxMessage> {
+export async function* splitMbox(path: string, from: number, signal: AbortSignal): AsyncGenerator<MboxMessage> {
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();
     const chunk = Buffer.alloc(MARGIN_BYTES + CHUNK_BYTES + MAX_FROM_LINE_BYTES);
     let start: { offset: number; date: number } | undefined;
     for (let position = from; position < size; position += CHUNK_BYTES) {
+      signal.throwIfAborted();
       const margin = position === from ? 0 : MARGIN_BYTES;
       const { bytesRead } = await file.read(chunk, 0, chunk.length, position - margin);
       const bytes = chunk.subarray(0, bytesRead);

@@ -1,6 +1,6 @@
 import type { Citation, CitedSource } from '#shared/rpc/passage.ts';
 import { attributeAnswer } from '../../../web/gateway/knowledge/citations/attribute-answer.ts';
-import { stripMarkers } from '../../../web/gateway/knowledge/citations/marker-filter.ts';
+import { stripMarkers } from '#shared/citations/marker-filter.ts';
 import { createRandom } from '../../support/seed.ts';
 import { type BenchDocument, DOCUMENTS } from './documents.ts';
 

@@ -79,6 +79,8 @@ class Notices {
     const chat = `${agentId}/${sessionId}`;
     // The title is requested, since the list may lack the chat, or be outdated as timers of hidden tabs are delayed.
     const result = await gateway.call('sessions.list', { paths: [`${chat}.jsonl`] }).catch(() => null);
+    // A sub-agent's answer is for its caller.
+    if (result?.sessions[0]?.subAgent) return;
     void this.#showNotice({ tag: `run:${runId}`, title, body: result?.sessions[0]?.title ?? '', href: `/chat/${chat}` });
   }
 
@@ -109,11 +111,15 @@ async function describeOutside(outside: readonly string[]): Promise<string> {
   return describeAfterReading(outside);
 }
 
-const toApprovalNotice = ({ id, summary, agentId, sessionId }: Approval): NoticeContent => ({
+const toApprovalNotice = ({ id, summary, agentId, sessionId, subAgent }: Approval): NoticeContent => ({
   tag: `approval:${id}`,
   title: m.state_notice_approval(),
   body: summary,
-  href: sessionId === null ? '/approvals' : `/chat/${agentId ?? 'main'}/${sessionId}`,
+  href: subAgent
+    ? `/chat/${subAgent.chat.replace(/\.jsonl$/, '')}`
+    : sessionId === null
+      ? '/approvals'
+      : `/chat/${agentId ?? 'main'}/${sessionId}`,
 });
 
 export const notices = new Notices();

@@ -1,4 +1,5 @@
 import { UNFINISHED_RESULT } from '#shared/unfinished-result.ts';
+import type { Citation, CitedSource } from '#shared/rpc/passage.ts';
 import type { StoppedBudget } from '#shared/rpc/stopped-budget.ts';
 import type { Compaction, HistoryMessage, Reasoning, RecalledMemory, Usage } from '#shared/rpc/record-schemas.ts';
 import { type LinkPolicy, toLinkPolicy } from '../trust/composed-links.ts';
@@ -17,8 +18,11 @@ export interface ToolUse {
   leftOut?: { messageId: string; bytes: number };
 }
 
+/** A citation of a text. Without `quote` while the reply is written: its model named the source. */
+type SegmentCitation = Pick<Citation, 'end' | 'number'> & { quote?: Citation['quote'] };
+
 export type ReplySegment =
-  | { kind: 'text'; text: string; links?: LinkPolicy | undefined }
+  | { kind: 'text'; text: string; links?: LinkPolicy | undefined; citations?: readonly SegmentCitation[]; sources?: readonly CitedSource[] }
   /** `ms` null: the model is still thinking. */
   | ({ kind: 'reasoning'; ms: number | null; links?: LinkPolicy | undefined } & Omit<Reasoning, 'ms'>)
   | { kind: 'tool'; use: ToolUse }
@@ -130,7 +134,8 @@ function toReplyItem(group: readonly HistoryMessage[], key: string, previousOuts
     const links = policy ? { links: policy } : {};
     if (message.reasoning) segments.push({ kind: 'reasoning', ...message.reasoning, ...links });
     const text = getMessageText(message);
-    if (text !== '') segments.push({ kind: 'text', text, ...links });
+    const { citations, sources } = message;
+    if (text !== '') segments.push({ kind: 'text', text, ...links, ...(citations && sources ? { citations, sources } : {}) });
     if (message.leftOut?.text) segments.push({ kind: 'left-out', messageId: message.id, bytes: message.leftOut.bytes });
     const files = getMessageFiles(message);
     if (files.length > 0) segments.push({ kind: 'files', files });
@@ -167,11 +172,14 @@ function toToolOutcome(message: HistoryMessage): Pick<ToolUse, 'result' | 'state
 }
 
 /**
- * A failed tool returns an object with `error`, and `denied` if it was not allowed to run. A failed command is recognized by its request.
+ * A failed tool returns an object with `error`, and `denied` if it was not allowed to run. A failed command is recognized by its request,
+ * and a sub-agent that did not finish by its id.
  */
 export function toToolState(result: string): 'done' | 'error' | 'denied' | 'unfinished' {
   if (result === UNFINISHED_RESULT) return 'unfinished';
   if (/^\s*\{\s*"requestId"\s*:\s*"[^"]*"\s*,\s*"status"\s*:\s*"failed"/.test(result)) return 'error';
+  const [, subAgentStatus] = /^\{"id":"subagent-[^"]*","status":"(failed|stopped)"/.exec(result) ?? [];
+  if (subAgentStatus !== undefined) return subAgentStatus === 'failed' ? 'error' : 'unfinished';
   if (!/^\s*\{\s*"error"\s*:/.test(result)) return 'done';
   return /,\s*"denied"\s*:\s*true\s*\}\s*$/.test(result) ? 'denied' : 'error';
 }

@@ -80,6 +80,7 @@ export class Chat {
     this.#unsubscribers = [
       gateway.on('chat.message', (event) => this.#isOwnEvent(event) && this.#onMessage(event)),
       gateway.on('chat.recalled', (event) => this.#isOwnEvent(event) && (this.#getRun(event.runId).recalled = event.memories)),
+      gateway.on('chat.sources', (event) => this.#isOwnEvent(event) && this.#getRun(event.runId).addSources(event.sources)),
       gateway.on('chat.reasoning', (event) => this.#isOwnEvent(event) && this.#getRun(event.runId).addReasoning(event.delta, event.offset)),
       gateway.on('chat.delta', (event) => this.#isOwnEvent(event) && this.#onDelta(event)),
       gateway.on('chat.tool_pending', (event) => this.#isOwnEvent(event) && this.#getRun(event.runId).setPendingTools(event.tools)),

@@ -1,3 +1,5 @@
+import type { MarkerFilter } from '#shared/citations/marker-filter.ts';
+import type { CitedSource } from '#shared/rpc/passage.ts';
 import type { HistoryMessage, Reasoning, RecalledMemory } from '#shared/rpc/record-schemas.ts';
 import type { EventPayload } from '#shared/rpc/events.ts';
 import type { RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
@@ -7,6 +9,16 @@ import { getReplyText, toToolState } from '#app/state/chat-items.ts';
 
 /** Minimum time between two renders, in milliseconds: fast enough to read along, and half of the frames stay free for scrolling. */
 const RENDER_INTERVAL_MS = 30;
+
+type TextSegment = Extract<ReplySegment, { kind: 'text' }>;
+
+/** The text of one segment as far as it was read, without the markers of its model. */
+interface VisibleText {
+  filter: MarkerFilter;
+  /** Number of characters of the received text that were read. */
+  read: number;
+  text: string;
+}
 
 /** A reply in progress, rendered at a steady pace however fast it arrives. */
 export class LiveRun {
@@ -22,6 +34,12 @@ export class LiveRun {
   #received: ReplySegment[] = [];
   /** Tools of calls that the model is writing, shown below the received segments. */
   #pendingTools: readonly string[] = [];
+  /** Texts that the reply can cite, by number. */
+  readonly #sources = new Map<number, CitedSource>();
+  /** Creates a filter that removes markers; loaded with the first sources. */
+  #createFilter: (() => MarkerFilter) | undefined;
+  /** Texts without markers, by the index of their segment. */
+  readonly #visible = new Map<number, VisibleText>();
   /** Length of the received text over all steps, in UTF-16 units. */
   #textLength = 0;
   /** Length of the received reasoning, likewise. */
@@ -36,7 +54,8 @@ export class LiveRun {
   }
 
   /** Applies the state of a running run; segments received before stay. */
-  catchUp({ text, reasoning, calls, pending }: RunningRun): void {
+  catchUp({ text, reasoning, calls, pending, sources = [] }: RunningRun): void {
+    this.addSources(sources);
     this.addReasoning(reasoning, 0);
     for (const { id: toolCallId, tool, args, at, result } of calls) {
       this.addText(text.slice(0, at), 0);
@@ -92,9 +111,23 @@ export class LiveRun {
     this.#render();
   }
 
+  /** Adds texts that the reply can cite. The markers of its model then become marks. */
+  addSources(sources: readonly CitedSource[]): void {
+    if (sources.length === 0) return;
+    for (const source of sources) this.#sources.set(source.number, source);
+    // Markers stay as text if this cannot be loaded; the stored reply has none.
+    if (!this.#createFilter) void this.#loadFilter().catch(() => {});
+  }
+
+  async #loadFilter(): Promise<void> {
+    const { MarkerFilter } = await import('#shared/citations/marker-filter.ts');
+    this.#createFilter = () => new MarkerFilter({ isKnown: (number) => this.#sources.has(number) });
+    this.#render();
+  }
+
   /** The text so far, as it would be copied. */
   get text(): string {
-    return getReplyText(this.#received);
+    return getReplyText(this.#toVisible());
   }
 
   /** The run as messages, shown until the stored ones are loaded. */
@@ -103,7 +136,7 @@ export class LiveRun {
     const messages: HistoryMessage[] = [];
     let content = '';
     let reasoning: { reasoning?: Reasoning } = {};
-    for (const [index, segment] of this.#received.entries()) {
+    for (const [index, segment] of this.#toVisible().entries()) {
       if (segment.kind === 'reasoning') {
         reasoning = { reasoning: { text: segment.text, ms: segment.ms ?? 0 } };
         continue;
@@ -136,7 +169,23 @@ export class LiveRun {
     if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
     this.#frame = undefined;
     this.#endReasoning();
-    this.segments = [...this.#received];
+    this.segments = this.#toVisible();
+  }
+
+  /** The received segments, with marks instead of markers. */
+  #toVisible(): ReplySegment[] {
+    return this.#received.map((segment, index) =>
+      segment.kind === 'text' && this.#createFilter ? this.#withMarks(segment, index, this.#createFilter) : segment,
+    );
+  }
+
+  #withMarks({ text, ...segment }: TextSegment, index: number, createFilter: () => MarkerFilter): TextSegment {
+    let visible = this.#visible.get(index);
+    if (!visible) this.#visible.set(index, (visible = { filter: createFilter(), read: 0, text: '' }));
+    visible.text += visible.filter.push(text.slice(visible.read));
+    visible.read = text.length;
+    const citations = visible.filter.markers.flatMap(({ at, numbers }) => numbers.map((number) => ({ end: at, number })));
+    return { ...segment, text: visible.text, ...(citations.length > 0 ? { citations, sources: [...this.#sources.values()] } : {}) };
   }
 
   #endReasoning(): void {
@@ -165,7 +214,7 @@ export class LiveRun {
       this.#frame = undefined;
       if (now - this.#renderedAt < RENDER_INTERVAL_MS) return this.#render();
       this.#renderedAt = now;
-      this.segments = [...this.#received, ...this.#pendingTools.map(toPendingCall)];
+      this.segments = [...this.#toVisible(), ...this.#pendingTools.map(toPendingCall)];
     });
   }
 }

@@ -42,7 +42,17 @@ class Collections {
 
   /** Rejects if the gateway refuses, like the other methods. */
   async create(name: string): Promise<Collection> {
-    const { collection } = await gateway.call('collections.create', { name });
+    const knownIds = new Set(this.list?.map(({ id }) => id));
+    const request = async (): Promise<Collection> => (await gateway.call('collections.create', { name })).collection;
+    let collection: Collection;
+    try {
+      collection = await request();
+    } catch (error) {
+      if (!isConnectionLost(error)) throw error;
+      // The gateway may have created it before the connection was lost.
+      await this.load();
+      collection = this.list?.find((each) => each.name === name && !knownIds.has(each.id)) ?? (await request());
+    }
     this.#set(collection.id, collection);
     return collection;
   }

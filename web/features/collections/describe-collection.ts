@@ -1,5 +1,4 @@
 import type { Collection, CollectionDocument, CollectionSource } from '#shared/rpc/methods/collection-contracts.ts';
-import type { PassageLocator } from '#shared/rpc/passage.ts';
 import { formatBytes } from '#app/files/attachment-limits.ts';
 import { formatList } from '#app/i18n/format.ts';
 import { m } from '#app/i18n/messages.ts';
@@ -19,21 +18,4 @@ export function describeKind({ path, mimeType, url }: Pick<CollectionDocument, '
 export function describeSource(source: CollectionSource): string {
   if (source.kind === 'web') return formatList(source.urls);
   return source.kind === 'repository' ? source.url : source.path;
-}
-
-/** Where a passage is in its document: `Page 3 · Methods`. Empty if it has no place but its offset. */
-export function describeLocator({ page, sheet, headings = [], line, time }: PassageLocator): string {
-  return [
-    ...(page === undefined ? [] : [m.collections_at_page({ page })]),
-    ...(sheet === undefined ? [] : [sheet]),
-    ...(headings.length === 0 ? [] : [headings.join(' › ')]),
-    ...(line === undefined || page !== undefined ? [] : [m.collections_at_line({ line })]),
-    ...(time === undefined ? [] : [formatTime(time)]),
-  ].join(' · ');
-}
-
-function formatTime(seconds: number): string {
-  const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, Math.floor(seconds) % 60];
-  const parts = [...(hours > 0 ? [String(hours), String(minutes).padStart(2, '0')] : [String(minutes)]), String(rest).padStart(2, '0')];
-  return parts.join(':');
 }

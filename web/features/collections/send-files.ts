@@ -1,5 +1,5 @@
 import { toBase64 } from '#shared/base64.ts';
-import { gateway } from '#app/connection/gateway-connection.svelte.ts';
+import type { gateway as connection } from '#app/connection/gateway-connection.svelte.ts';
 import { isConnectionLost } from '#kit/problems.ts';
 import type { ListedFile } from './list-files.ts';
 
@@ -10,6 +10,8 @@ const BATCH_BYTES = 4 * 1024 * 1024;
 const MAX_TRIES = 3;
 const PAGE_SIZE = 500;
 
+type Gateway = Pick<typeof connection, 'call'>;
+
 interface SendOptions {
   signal: AbortSignal;
   /** Called with the number of files that a call has sent, and that could not be read. */
@@ -17,17 +19,27 @@ interface SendOptions {
 }
 
 /** Sends files to a collection, a few at a time. Rejects if the gateway refuses, or with the reason of the signal. */
-export async function sendFiles(collectionId: string, files: readonly ListedFile[], { signal, onsent }: SendOptions): Promise<void> {
+export async function sendFiles(
+  gateway: Gateway,
+  collectionId: string,
+  files: readonly ListedFile[],
+  { signal, onsent }: SendOptions,
+): Promise<void> {
   for (const batch of toBatches(files)) {
     signal.throwIfAborted();
     const read = await Promise.all(batch.map(readFile));
     const readable = read.filter((file) => file !== null);
-    if (readable.length > 0) await send(collectionId, readable, signal);
+    if (readable.length > 0) await send(gateway, collectionId, readable, signal);
     onsent(readable.length, read.length - readable.length);
   }
 }
 
-async function send(collectionId: string, files: NonNullable<Awaited<ReturnType<typeof readFile>>>[], signal: AbortSignal): Promise<void> {
+async function send(
+  gateway: Gateway,
+  collectionId: string,
+  files: NonNullable<Awaited<ReturnType<typeof readFile>>>[],
+  signal: AbortSignal,
+): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await gateway.call('collections.addFiles', { collectionId, files }, { signal });
@@ -66,6 +78,7 @@ async function readFile({ path, file }: ListedFile) {
 
 /** The files of a folder that differ from the collection's documents, and the documents whose files are gone. */
 export async function compareFolder(
+  gateway: Gateway,
   collectionId: string,
   name: string,
   files: readonly ListedFile[],
@@ -75,7 +88,7 @@ export async function compareFolder(
   const goneIds: string[] = [];
   let cursor: string | null = null;
   do {
-    const page: Awaited<ReturnType<typeof listSentDocuments>> = await listSentDocuments(collectionId, cursor);
+    const page: Awaited<ReturnType<typeof listSentDocuments>> = await listSentDocuments(gateway, collectionId, cursor);
     for (const { id, path, size, modifiedAt } of page.documents) {
       if (!path.startsWith(`${name}/`)) continue;
       if (paths.has(path)) known.set(path, { size, modifiedAt });
@@ -90,5 +103,5 @@ export async function compareFolder(
   return { changed: files.filter(isChanged), goneIds };
 }
 
-const listSentDocuments = (collectionId: string, cursor: string | null) =>
+const listSentDocuments = (gateway: Gateway, collectionId: string, cursor: string | null) =>
   gateway.call('collections.documents', { collectionId, sourceId: 'files', limit: PAGE_SIZE, ...(cursor === null ? {} : { cursor }) });

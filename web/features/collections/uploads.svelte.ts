@@ -99,7 +99,7 @@ class Uploads {
         if (!(await requestFolderAccess(folder))) throw new Error(m.collections_folder_access_denied({ name }));
         const listing = await listFiles([fromHandle(folder.handle)], { signal });
         upload.apply(listing);
-        const { changed, goneIds } = await compareFolder(collectionId, name, listing.files);
+        const { changed, goneIds } = await compareFolder(gateway, collectionId, name, listing.files);
         // A list that is cut does not tell which files are gone.
         if (goneIds.length > 0 && !listing.isCut) await gateway.call('collections.removeDocuments', { collectionId, documentIds: goneIds });
         await this.#send(upload, collectionId, changed, signal);
@@ -121,7 +121,7 @@ class Uploads {
   async #send(upload: Upload, collectionId: string, files: FileListing['files'], signal: AbortSignal): Promise<void> {
     upload.state = 'sending';
     upload.total += files.length;
-    await sendFiles(collectionId, files, { signal, onsent: upload.onsent });
+    await sendFiles(gateway, collectionId, files, { signal, onsent: upload.onsent });
   }
 }
 

@@ -1,3 +1,4 @@
+import { COUNT_PROJECT_ID } from './demo-project.ts';
 import {
   CONTRADICTION_REPLY,
   HASH_MAP_REPLY,
@@ -169,6 +170,7 @@ export function createPastChats(now: number): SeedChat[] {
         title: 'How diverse is the lake?',
         at: getDaysAgo(now, 21, '15:00'),
         folder: CLUB,
+        projectId: COUNT_PROJECT_ID,
         tags: ['birds', 'learning'],
       },
       turns: [
@@ -185,7 +187,14 @@ export function createPastChats(now: number): SeedChat[] {
       ],
     },
     {
-      ...{ sessionId: 'helpers', title: 'A count day for new helpers', at: getDaysAgo(now, 25, '09:40'), folder: CLUB, tags: ['counts'] },
+      ...{
+        sessionId: 'helpers',
+        title: 'A count day for new helpers',
+        at: getDaysAgo(now, 25, '09:40'),
+        folder: CLUB,
+        projectId: COUNT_PROJECT_ID,
+        tags: ['counts'],
+      },
       turns: [
         { user: 'Draw how a count day goes, for new helpers.' },
         {

@@ -26,6 +26,7 @@ export interface SeedChat {
   pinned?: boolean;
   archived?: boolean;
   folder?: string;
+  projectId?: string;
   tags?: readonly string[];
   turns: readonly SeedTurn[];
 }
@@ -36,7 +37,7 @@ const [INPUT_PRICE, OUTPUT_PRICE] = [2.5e-6, 10e-6];
 
 /** The records of a chat: half a minute passes between two messages, and its replies have usage like those of a model. */
 export function toChatRecords(chat: SeedChat): { session: SessionRecord; messages: MessageRecord[] } {
-  const { agentId = 'main', sessionId, title, at, pinned = false, archived = false, folder = null, tags = [] } = chat;
+  const { agentId = 'main', sessionId, title, at, pinned = false, archived = false, folder = null, projectId = null, tags = [] } = chat;
   const key = toSessionKey(agentId, sessionId);
   const messages: MessageRecord[] = [];
   const add = (message: Pick<MessageRecord, 'role' | 'content'> & Partial<MessageRecord>): void => {
@@ -65,6 +66,7 @@ export function toChatRecords(chat: SeedChat): { session: SessionRecord; message
   });
   const session: SessionRecord = {
     ...{ key, agentId, sessionId, title, pinned, archived, folder, tags: [...tags] },
+    ...(projectId === null ? {} : { projectId }),
     createdAt: at,
     updatedAt: messages.at(-1)?.timestamp ?? at,
     ...{ messageCount: 0, size: 0, preview: '', headId: null },

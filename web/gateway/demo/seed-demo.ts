@@ -5,6 +5,7 @@ import { LEVELS } from '#shared/rpc/contract.ts';
 import { createVaultWorkspace } from '../agent/workspace/vault-workspace.ts';
 import type { Gateway } from '../gateway-options.ts';
 import type { Workspace } from '../knowledge/memory/workspace.ts';
+import { getProjectWorkspace } from '../storage/records/project-record.ts';
 import type { Vault } from '../storage/vault-interface.ts';
 import { CHECKLIST } from './bird-club.ts';
 import { DEMO_AGENTS } from './demo-agents.ts';
@@ -12,6 +13,7 @@ import { seedDrawings } from './demo-drawings.ts';
 import { seedDreams } from './demo-dreams.ts';
 import { seedKnowledge } from './demo-knowledge.ts';
 import { PROVIDER_URL } from './demo-provider.ts';
+import { COUNT_PROJECT_ID, createDemoProject, ROUTE_FILE } from './demo-project.ts';
 import { createDemoRecords } from './demo-records.ts';
 import { seedSchedules } from './demo-schedules.ts';
 import { TELEGRAM_URL } from './demo-telegram.ts';
@@ -97,6 +99,7 @@ async function seedChats({ client, vault, now }: ChatSeedInput): Promise<void> {
     chat: { model: `${PROVIDER_CONFIG}/scripted`, titles: false },
   };
   await client.call('config.patch', { patch });
+  await vault.collection('projects').put(createDemoProject(now));
   const chats = createPastChats(now).map(toChatRecords);
   await Promise.all(chats.map(({ session, messages }) => vault.sessions.add(session, messages)));
   const sessionKeys = chats.map(({ session }) => session.key);
@@ -113,6 +116,8 @@ async function seedPages({ client, vault, workspace, now, picture }: PageSeedInp
   }
   await vault.writeAll(await createDemoRecords(now, { origin: vault.origin, replica: vault.replica }));
   await workspace.write(CHECKLIST.path, CHECKLIST.before);
+  const projectFiles = createVaultWorkspace({ vault, clock: systemClock }, getProjectWorkspace({ id: COUNT_PROJECT_ID }));
+  await projectFiles.write(ROUTE_FILE.path, ROUTE_FILE.content);
   await seedKnowledge({ client, workspace, now });
   await seedDreams(workspace, vault.origin, now);
   await seedSchedules(client, vault, now);

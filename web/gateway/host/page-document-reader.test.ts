@@ -2,7 +2,8 @@ import { describe, expect, vi } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
 import { waitFor } from '../../../tests/support/test-gateway.ts';
 import type { PageWorkerProvider } from '#shared/ports/host-api.ts';
-import type { DocumentPassages, DocumentReader, DocumentRequest } from '../documents/document-reader.ts';
+import type { DocumentPassages, DocumentReader, DocumentRequest, PassageRequest, ReadProgress } from '../documents/document-reader.ts';
+import type { DocumentWorkerRequest } from '../documents/document-response.ts';
 import { PageDocumentReader } from './page-document-reader.ts';
 import { PageWorkers } from './page-workers.ts';
 
@@ -115,6 +116,33 @@ describe('documents in workers of pages', () => {
     answer = { text: { text: 'again' } };
     expect(await documents.read(request, open)).toEqual({ text: 'again' });
     expect(page.started).toBe(2);
+  });
+
+  verifies('office/lent', 'passages come from a page with its progress, or else from the gateway itself', async () => {
+    const pages = new PageWorkers();
+    const documents = new PageDocumentReader(pages, fallbackReader);
+    const split: PassageRequest = { name: 'a.md', bytes: new Uint8Array([1]) };
+    expect(await documents.readPassages(split, open)).toEqual(passages);
+    const requests: unknown[] = [];
+    pages.add('page', {
+      async start() {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = ({ data }: MessageEvent<DocumentWorkerRequest>) => {
+          requests.push(data);
+          port1.postMessage({ progress: { done: 1, total: 2 } });
+          port1.postMessage(
+            requests.length === 1 ? { passages: { ...passages, text: 'page' } } : { refused: { code: 'INVALID_PARAMS', message: 'empty' } },
+          );
+        };
+        return port2;
+      },
+      stop: async () => {},
+    });
+    const seen: ReadProgress[] = [];
+    expect((await documents.readPassages(split, open, (progress) => seen.push(progress))).text).toBe('page');
+    expect(seen).toEqual([{ done: 1, total: 2 }]);
+    expect(requests).toEqual([{ split }]);
+    await expect(documents.readPassages(split, open)).rejects.toMatchObject({ code: 'INVALID_PARAMS', message: 'empty' });
   });
 
   verifies('office/ocr', 'a worker that says it is working has more time than one read', async () => {

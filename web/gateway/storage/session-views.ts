@@ -138,6 +138,14 @@ export function toFirstTitle(first: string): string {
   return toVisibleTitle(line.length <= MAX_TITLE_CHARS ? line : `${line.slice(0, MAX_TITLE_CHARS).replace(/\s+\S*$/, '')}…`);
 }
 
+/** Start of the ids of sub-agents' sessions, so that their keys tell them from a person's chats. */
+const SUB_AGENT_PREFIX = 'subagent-';
+
+export const createSubAgentId = (): string => `${SUB_AGENT_PREFIX}${crypto.randomUUID()}`;
+
+/** Whether a session was started for a sub-agent. */
+export const isSubAgentSession = (sessionKey: string): boolean => sessionKey.split('/')[1]?.startsWith(SUB_AGENT_PREFIX) ?? false;
+
 /** A new session that starts with this text. */
 export function createSession(agentId: string, sessionId: string, first: string, at: number): SessionRecord {
   return {

@@ -107,7 +107,7 @@ export class CollectionIndexes {
   findPlace(collectionId: string, textId: string, number: number): PassagePlace | undefined {
     for (const segment of this.#index.getSegments(collectionId)) {
       const place = segment.findPlace(textId, number);
-      if (place) return place;
+      if (place && this.#isCurrent(place)) return place;
     }
     return undefined;
   }

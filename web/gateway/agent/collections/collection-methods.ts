@@ -7,10 +7,17 @@ import type { Lazy } from '../../system/modules.ts';
 import { requirePerson } from '../../system/person.ts';
 import type { Collections } from './collections.ts';
 
-/** Throws `AUTH_REQUIRED` if the caller may not add these sources. */
-function requireSourceRights(caller: Pick<Caller, 'principal' | 'scopes'>, sources: readonly CollectionSourceInput[]): void {
+interface RestrictedSettings {
+  sources?: readonly CollectionSourceInput[] | undefined;
+  embeddingModel?: string | null | undefined;
+}
+
+/** Throws `AUTH_REQUIRED` if the caller may not add these sources, or set this model. */
+function requireRights(caller: Pick<Caller, 'principal' | 'scopes'>, { sources = [], embeddingModel = null }: RestrictedSettings): void {
+  // It costs money outside the limits of a key, and sends the texts to a provider.
+  if (embeddingModel !== null) requirePerson(caller, 'choose an embedding model');
   if (sources.some(({ kind }) => kind !== 'web')) requirePerson(caller, 'add folders, repositories and mail archives');
-  if (sources.length > 0 && !allowsScope(caller.scopes, 'web')) throw new RpcError('AUTH_REQUIRED', 'Web pages require the scope "web".');
+  if (sources.some(({ kind }) => kind === 'web') && !allowsScope(caller.scopes, 'web')) throw new RpcError('AUTH_REQUIRED', 'Web pages require the scope "web".');
 }
 
 export const collectionMethods = defineMethods(collectionContracts)(({ collections }: { collections: Lazy<Collections> }) => ({
@@ -20,11 +27,11 @@ export const collectionMethods = defineMethods(collectionContracts)(({ collectio
   },
   'collections.get': async ({ collectionId }) => ({ collection: await (await collections.load()).get(collectionId) }),
   'collections.create': async (settings, caller) => {
-    requireSourceRights(caller, settings.sources);
+    requireRights(caller, settings);
     return { collection: await (await collections.load()).create(settings) };
   },
   'collections.update': async ({ collectionId, ...change }, caller) => {
-    requireSourceRights(caller, change.sources ?? []);
+    requireRights(caller, change);
     const { name, description, sources, keepOriginals, embeddingModel } = change;
     const settings = {
       ...(name === undefined ? {} : { name }),

@@ -92,6 +92,8 @@ describe('a folder on the bridge’s disk', () => {
     await expect(key.call('collections.create', { name: 'Birds', sources })).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
     const web = [{ kind: 'web' as const, urls: ['https://a.test/'] }];
     await expect(key.call('collections.create', { name: 'Birds', sources: web })).rejects.toThrow('scope "web"');
+    const model = key.call('collections.create', { name: 'Birds', embeddingModel: 'test/small' });
+    await expect(model).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });
     expect((await key.call('collections.create', { name: 'Birds' })).collection.name).toBe('Birds');
     key.close();
   });

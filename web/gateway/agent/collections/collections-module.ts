@@ -53,7 +53,7 @@ export const collectionsModule = defineModule<CollectionsNeeds>()({
     changes: ['collections', 'collectionDocuments', 'collectionTexts'],
     every: CHECK_MS,
   },
-  refresh: (collections) => collections.resume(),
+  refresh: (collections) => collections.resume({ retriesWaiting: true }),
   onChanges: (collections, changes) => collections.applyRemote(changes),
   drain: (collections) => collections.stop(),
   stop: (collections) => collections.stop(),

@@ -140,7 +140,7 @@ describe('agents with collections', () => {
           offered.push(tools.map((tool) => (tool as { function: { name: string } }).function.name));
           systems.push(String(messages[0]?.content));
           for (const { role, content } of messages) if (role === 'tool') results.push(JSON.parse(String(content)));
-          if (count === 2) return [{ tool: 'collection_search', args: { query: 'krill' } }];
+          if (count === 2) return [{ tool: 'collection_search', args: { query: 'krill or steel cables' } }];
           if (count === 3) return [{ tool: 'collection_read', args: { document: 'whales.md', heading: 'Migration' } }];
           return ['The blue whale eats krill [1].'];
         },

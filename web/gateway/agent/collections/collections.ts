@@ -27,6 +27,8 @@ import { getDiskPath, isDiskSource, SourceFiles } from './source-files.ts';
 /** Milliseconds between events of one collection. */
 const PROGRESS_MS = 250;
 const CHANGE_MS = 1_000;
+/** Milliseconds before a search lets missing vectors be computed again. */
+const EMBED_MS = 60_000;
 
 export interface CollectionsDeps {
   vault: Vault;
@@ -70,6 +72,9 @@ export class Collections {
   readonly #search: CollectionSearch;
   readonly #events: ThrottledEvents;
   readonly #stops: (() => void)[];
+  /** When vectors were last computed after a search, by collection. */
+  readonly #embeddedAt = new Map<string, number>();
+  readonly #stopped = new AbortController();
 
   private constructor(deps: CollectionsDeps, records: readonly CollectionRecord[]) {
     this.#deps = deps;
@@ -90,7 +95,11 @@ export class Collections {
       onChange: (id) => this.#events.send(`change ${id}`, CHANGE_MS, () => this.#sendChange(id)),
     });
     this.#watch = new FolderWatch({ bridge, clock, onChange: (root) => this.#refreshRoot(root) });
-    this.#stops = [bridge.watch(() => this.resume()), deps.sync?.watch(() => this.resume()) ?? (() => {})];
+    this.#stops = [
+      bridge.watch(() => this.resume({ retriesWaiting: true })),
+      // The state changes with every push, so that what waits must not be tried each time.
+      deps.sync?.watch(() => this.resume()) ?? (() => {}),
+    ];
   }
 
   static async open(deps: CollectionsDeps): Promise<Collections> {
@@ -100,13 +109,14 @@ export class Collections {
   }
 
   /** Continues what is pending, and watches folders, if this host may. */
-  resume(): void {
+  resume({ retriesWaiting = false } = {}): void {
     const isActive = this.#deps.isLeaseHolder();
     const roots = isActive ? [...this.#records.values()].flatMap(({ sources }) => sources.flatMap(getWatchedRoot)) : [];
     this.#watch.follow(roots);
-    if (!isActive) return;
-    this.#indexer.retryWaiting();
-    for (const { id, pending } of this.#records.values()) if (pending) this.#indexer.start(id);
+    // Another host goes on with what is pending.
+    if (!isActive) return this.#indexer.pause();
+    for (const { id, pending } of this.#records.values())
+      if (pending && (retriesWaiting || this.#indexer.getState(id).state === 'idle')) this.#indexer.start(id);
   }
 
   async list(): Promise<Collection[]> {
@@ -314,6 +324,7 @@ export class Collections {
   ): Promise<FoundPassages & { incomplete: boolean }> {
     const records = ids.map((id) => this.getRecord(id));
     const found = await this.#search.find(query, records, limit, signal);
+    for (const record of records) this.#embedLater(record);
     const isIncomplete = await Promise.all(
       records.map(async ({ id, pending }) => pending !== null || (await this.#indexes.isCatchingUp(id))),
     );
@@ -411,6 +422,7 @@ export class Collections {
 
   async stop(): Promise<void> {
     for (const stop of this.#stops) stop();
+    this.#stopped.abort(new Error('The gateway has stopped.'));
     this.#watch.stop();
     this.#events.stop();
     await this.#indexer.stop();
@@ -439,6 +451,16 @@ export class Collections {
       sourceIds: [...new Set([...(pending?.sourceIds ?? []), ...sourceIds])],
       startedAt: pending?.startedAt ?? this.#deps.clock.now(),
     };
+  }
+
+  /** Computes vectors that this replica lacks, in the background: another host may have indexed the documents. */
+  #embedLater({ id, embeddingModel, pending }: CollectionRecord): void {
+    const { clock, isLeaseHolder, fault } = this.#deps;
+    const isDue = clock.monotonic() - (this.#embeddedAt.get(id) ?? -Infinity) >= EMBED_MS;
+    if (embeddingModel === null || pending || !isDue || !isLeaseHolder()) return;
+    this.#embeddedAt.set(id, clock.monotonic());
+    const { signal } = this.#stopped;
+    this.#search.embed(this.getRecord(id), signal).catch((error: unknown) => void (signal.aborted || fault(error)));
   }
 
   /** A running job does what was added, too; otherwise one starts. */

@@ -114,9 +114,9 @@ export class Indexer {
     await job?.done;
   }
 
-  /** Collections that wait for the bridge try again. */
-  retryWaiting(): void {
-    for (const id of [...this.#waiting.keys()]) this.start(id);
+  /** Stops all jobs; what is pending stays pending. */
+  pause(): void {
+    for (const { controller } of this.#jobs.values()) controller.abort(new RpcError('ABORTED', 'Another host is active now.'));
   }
 
   /** Resolves when a collection is not being indexed. */

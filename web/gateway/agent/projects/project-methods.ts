@@ -1,4 +1,5 @@
-import { projectContracts } from '#shared/rpc/methods/project-contracts.ts';
+import { type ProjectChanges, projectContracts } from '#shared/rpc/methods/project-contracts.ts';
+import type { Caller } from '../../system/caller.ts';
 import { defineMethods } from '../../system/methods.ts';
 import { requirePerson } from '../../system/person.ts';
 import { exportProject, importProject, type ProjectTransferDeps } from './project-transfer.ts';
@@ -14,12 +15,11 @@ export const projectMethods = defineMethods(projectContracts)((deps: ProjectsDep
     },
     'projects.get': async ({ id }) => ({ project: await projects.get(id) }),
     'projects.create': async ({ folder, ...changes }, caller) => {
-      // Instructions speak for the owner in later runs.
-      if (changes.instructions) requirePerson(caller, 'set the instructions of a project');
+      requireRight(caller, changes);
       return { project: await projects.create(changes, folder) };
     },
     'projects.update': async ({ id, ...changes }, caller) => {
-      if (changes.instructions !== undefined) requirePerson(caller, 'set the instructions of a project');
+      requireRight(caller, changes);
       return { project: await projects.update(id, changes) };
     },
     'projects.delete': async ({ id, withChats }) => ({ deleted: true, trashIds: await projects.delete(id, withChats) }),
@@ -29,3 +29,9 @@ export const projectMethods = defineMethods(projectContracts)((deps: ProjectsDep
     'projects.import': ({ entries }) => importProject(entries, transfer),
   };
 });
+
+/** Instructions speak for the owner in later runs, a model costs, and the memory decides which chats share what they know. */
+function requireRight(caller: Pick<Caller, 'principal'>, { instructions, model, memory }: ProjectChanges): void {
+  if ([instructions, model, memory].some((value) => value !== undefined))
+    requirePerson(caller, 'set the instructions, model or memory of a project');
+}

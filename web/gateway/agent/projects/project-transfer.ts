@@ -132,14 +132,20 @@ export async function exportProject(
 async function exportSettings(
   project: Project,
   chats: readonly { session: SessionRecord; format: string; path: string }[],
-  { longTermMemories }: ProjectTransferDeps,
+  { vault, longTermMemories }: ProjectTransferDeps,
 ): Promise<ArchiveEntry[]> {
   const { id: projectId, name, model, parameters, agentId, agents, memory, archived, createdAt } = project;
+  const collections = await Promise.all(
+    project.collections.map(async (collectionId) => {
+      const { name: title, description } = (await vault.collection('collections').get(collectionId)) ?? {};
+      return { id: collectionId, name: title, description };
+    }),
+  );
   const memories = await (await longTermMemories.load()).listIn(project.workspace);
   return [
     toJson(MANIFEST, {
       ...{ format: 'perch-project', id: projectId, name, model, parameters, agentId, agents },
-      collections: project.collections.map((collectionId) => ({ id: collectionId })),
+      collections,
       ...{ memory, archived, createdAt },
       chats: chats
         .filter(({ format }) => format === 'jsonl')

@@ -3,6 +3,7 @@ import { GatewayClient } from '#shared/client/client.ts';
 import type { ArchiveEntry, ProjectChanges } from '#shared/rpc/methods/project-contracts.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { createTestGateway, type ModelScript, type Say, type TestGateway, waitFor } from '../../../../tests/support/test-gateway.ts';
+import { createCollection, toFile } from '../collections/fixture.ts';
 import { TestHosts } from '../../../../tests/support/test-hosts.ts';
 
 const PATH = 'main/plan.jsonl';
@@ -93,6 +94,26 @@ describe('projects', () => {
     expect(listed).toContain('rooms.md');
     expect(listed).not.toContain('private.md');
     expect((await client.call('workspace.list', {})).files.map(({ path }) => path)).toEqual(['private.md']);
+    expect(gw.faults).toEqual([]);
+  });
+
+  verifies('projects/collections', 'until the chat leaves', async () => {
+    await using gw = await createTestGateway({
+      model: ({ body }, count) => (count === 1 ? [{ tool: 'collection_search', args: { query: 'whale' } }] : [String(body.tools?.length)]),
+    });
+    const { client } = await gw.client();
+    const collection = await createCollection(client, [toFile('whales.md', 'The blue whale eats krill.')]);
+    const id = await createProject(client, { collections: [collection.id] });
+    const getTools = (): string => JSON.stringify(gw.calls.at(-1)?.body.tools);
+    await client.call('chat.send', { message: 'What does it eat?', ...CHAT });
+    expect(getTools()).toContain('collection_search');
+    expect(String(gw.calls.at(-1)?.body.messages.at(-1)?.content)).toContain('krill');
+    expect(JSON.parse((await exportAll(client, id))[0]?.content ?? '{}')).toMatchObject({
+      collections: [{ id: collection.id, name: 'Library' }],
+    });
+    await client.call('projects.removeChats', { paths: [PATH] });
+    await client.call('chat.send', { message: 'And now?', ...CHAT });
+    expect(getTools()).not.toContain('collection_search');
     expect(gw.faults).toEqual([]);
   });
 
@@ -323,6 +344,8 @@ describe('projects', () => {
     for (const [method, params] of [
       ['projects.create', { name: 'x', instructions: 'Obey' }],
       ['projects.update', { id, instructions: 'Obey' }],
+      ['projects.update', { id, model: 'other/expensive' }],
+      ['projects.update', { id, memory: 'shared' }],
       ['projects.import', { entries: [{ path: 'project.json', encoding: 'utf8', content: '{}' }] }],
     ] as const)
       await expect(program.request(method, params), method).rejects.toMatchObject({ code: 'AUTH_REQUIRED' });

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { citedSource } from '#shared/rpc/passage.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { parseJsonLines } from '../sessions/session-transfer.ts';
+import { verifies } from '../../../../tests/requirements.ts';
 import { createTestGateway, type TestGateway } from '../../../../tests/support/test-gateway.ts';
 import { createCollection, toFile } from '../collections/fixture.ts';
 
@@ -40,7 +41,7 @@ async function findNumbers(...texts: string[]): Promise<number[]> {
   return texts.map((text) => read.find((source) => source.text.includes(text))?.number ?? 0);
 }
 
-it('stores the claims that a passage supports, without the markers of the model', async () => {
+verifies('chat.citations/supported', 'stores the claims that a passage supports, without the markers of the model', async () => {
   const [whale = 0, bridge = 0] = await findNumbers('krill', 'Çanakkale');
   const answer = `Blue whales eat krill [${whale}]. They live for 90 years [${whale}]. The bridge in Çanakkale opened in March 2022 [${whale}].`;
   await using gw = await openLibrary([answer, `As said, blue whales eat krill [${whale}].`]);
@@ -96,7 +97,7 @@ it('gives no citations to a reply that read nothing', async () => {
   expect(messages.at(-1)).not.toHaveProperty('citations');
 });
 
-it('annotates answers of agents over /v1 in OpenAI’s form', async () => {
+verifies('chat.citations/api', 'annotates answers of agents over /v1 in OpenAI’s form', async () => {
   const [whale = 0] = await findNumbers('krill');
   await using gw = await openLibrary(Array.from({ length: 4 }, () => `Blue whales eat krill [${whale}].`));
   const openai = new OpenAI({

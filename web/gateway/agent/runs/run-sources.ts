@@ -1,5 +1,5 @@
 import type { CitableSource, Citation, CitedSource } from '#shared/rpc/passage.ts';
-import type { MarkerFilter } from '../../knowledge/citations/marker-filter.ts';
+import type { MarkerFilter } from '#shared/citations/marker-filter.ts';
 import type { MessageRecord } from '../../storage/chat-records.ts';
 
 /** Maximum number of sources of a run, and of characters of each, that are kept to be cited. */
@@ -65,7 +65,7 @@ export class RunSources {
 
   /** A filter that removes references to these sources from text. */
   async createFilter(): Promise<MarkerFilter> {
-    const { MarkerFilter } = await import('../../knowledge/citations/marker-filter.ts');
+    const { MarkerFilter } = await import('#shared/citations/marker-filter.ts');
     return new MarkerFilter(this.#rules);
   }
 

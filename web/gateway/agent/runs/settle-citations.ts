@@ -1,6 +1,6 @@
 import type { Citation, CitedSource } from '#shared/rpc/passage.ts';
 import { attributeAnswer } from '../../knowledge/citations/attribute-answer.ts';
-import { stripMarkers } from '../../knowledge/citations/marker-filter.ts';
+import { stripMarkers } from '#shared/citations/marker-filter.ts';
 import type { SettledText } from './run-sources.ts';
 
 /** Maximum number of citations of a reply, and of characters of all its sources, which are stored with it. */

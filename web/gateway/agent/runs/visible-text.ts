@@ -1,4 +1,4 @@
-import type { MarkerFilter } from '../../knowledge/citations/marker-filter.ts';
+import type { MarkerFilter } from '#shared/citations/marker-filter.ts';
 import type { RunSources } from './run-sources.ts';
 
 /** The text of a run without markers, as it arrives. */

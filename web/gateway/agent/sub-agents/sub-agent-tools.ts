@@ -21,7 +21,7 @@ const params = z.strictObject({
 export const subAgentTools = (subAgents: Lazy<SubAgents>): Tool[] => [
   defineTool({
     name: 'agent_run',
-    title: 'Start sub-agent',
+    title: 'Delegate task',
     summary: 'Hands a task to a sub-agent, which works on its own and returns the result.',
     description:
       'Hands a task to a sub-agent with a context of its own, and returns its answer. Call it several times in one step: they work side by side. Useful for independent or long subtasks.',

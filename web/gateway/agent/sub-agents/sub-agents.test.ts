@@ -4,6 +4,7 @@ import { GatewayClient } from '#shared/client/client.ts';
 import type { SubAgentEntry } from '#shared/rpc/record-schemas.ts';
 import { webPort } from '#shared/ports/web-port.ts';
 import { createCapability, FakeBridge } from '../../../../tests/support/fake-bridge.ts';
+import { isSubAgentSession } from '../../storage/session-views.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { createTestGateway, type ModelCall, type ModelScript, type Say, waitFor } from '../../../../tests/support/test-gateway.ts';
 
@@ -58,7 +59,10 @@ describe('a sub-agent', () => {
       .filter(({ event }) => event === 'chat.sub_agent')
       .map(({ payload }) => (payload as { subAgent: SubAgentEntry }).subAgent);
     expect(states.filter(({ title }) => title === 'Herons').map(({ status }) => status)).toEqual(['queued', 'running', 'done']);
-    const { messages } = await client.call('chat.history', { sessionId: subAgents[0]?.sessionId ?? '' });
+    const { sessionId = '' } = subAgents[0] ?? {};
+    // Memory and dreams leave these sessions out.
+    expect(isSubAgentSession(`main/${sessionId}`)).toBe(true);
+    const { messages } = await client.call('chat.history', { sessionId });
     expect(messages.map(({ role, content }) => [role, content])).toEqual([
       ['user', 'Count the herons'],
       ['assistant', 'Count the herons: 3'],
@@ -320,7 +324,11 @@ describe('with its chat', () => {
 
   verifies('subagents/interrupted', 'results are kept if the host dies, and those that worked are interrupted', async () => {
     const [indexedDB, name, never] = [new IDBFactory(), 'sub-agents-interrupted', new Promise(() => {})];
-    const model = toScript([delegate('a'), delegate('b')], (task) => (task === 'a' ? ['a!'] : ['b… ', { wait: never }]));
+    let isAgain = false;
+    const model = toScript([delegate('a'), delegate('b')], (task, call) => {
+      if (task === 'Go on') return readResults(call).length === 2 ? [delegate('b')] : ['All done'];
+      return task === 'a' ? ['a!'] : isAgain ? ['b!'] : ['b… ', { wait: never }];
+    });
     {
       const gw = await createTestGateway({ model, indexedDB, name });
       const { client, events } = await gw.client();
@@ -344,6 +352,14 @@ describe('with its chat', () => {
       ['assistant', true],
     ]);
     expect(messages[2]?.content).toContain('a!');
+    // The same task continues where it was.
+    isAgain = true;
+    await client.call('chat.send', { message: 'Go on' });
+    const after = (await client.call('sessions.subAgents', { path: 'main/main.jsonl' })).subAgents;
+    expect(after.map(({ sessionId, status }) => [sessionId, status]).sort()).toEqual(
+      subAgents.map(({ sessionId }) => [sessionId, 'done']).sort(),
+    );
+    expect(parseResults(gw.calls.at(-1)).at(-1)).toMatchObject({ id: subAgents[1]?.sessionId, answer: 'b!' });
   });
 });
 

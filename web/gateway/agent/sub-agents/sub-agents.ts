@@ -7,7 +7,7 @@ import { truncateMiddle } from '#shared/truncate-text.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
 import type { MessageRecord, SessionRecord } from '../../storage/chat-records.ts';
 import { toSessionKey } from '../../storage/chat-records.ts';
-import { createSession, parseSessionPath, toFirstTitle, toPlainText } from '../../storage/session-views.ts';
+import { createSession, createSubAgentId, parseSessionPath, toFirstTitle, toPlainText } from '../../storage/session-views.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import { isPerson } from '../../system/person.ts';
@@ -171,8 +171,9 @@ export class SubAgents {
     return sessions.map((session) => {
       const live = this.#live.get(session.key);
       if (live) return this.#toEntry(live);
-      const isOver = session.subAgent.endedAt !== undefined || runs.isRunning(session.key);
-      return toEntry(session, isOver ? session.subAgent : { ...session.subAgent, status: 'interrupted' });
+      if (session.subAgent.endedAt !== undefined) return toEntry(session, session.subAgent);
+      // Another host runs it, or did before it went away.
+      return toEntry(session, { ...session.subAgent, status: runs.isRunning(session.key) ? 'running' : 'interrupted' });
     });
   }
 
@@ -230,6 +231,7 @@ export class SubAgents {
     node: RunTreeNode,
   ): Promise<LiveSubAgent> {
     const { vault, clock } = this.#deps;
+    const earlierId = continues ?? (await this.#findInterrupted(sessionKey, agent, task));
     const now = clock.now();
     const work: SubAgentWork = {
       parentPath: `${sessionKey}.jsonl`,
@@ -240,22 +242,34 @@ export class SubAgents {
       startedAt: now,
       totalTokens: 0,
     };
-    const sessionId = continues ?? crypto.randomUUID();
+    const sessionId = earlierId ?? createSubAgentId();
     const key = toSessionKey(agent.id, sessionId);
     let session: SessionRecord | undefined;
-    if (continues === undefined) {
+    if (earlierId === undefined) {
       session = { ...createSession(agent.id, sessionId, title ?? task, now), recall: false, subAgent: { ...work } };
       await vault.sessions.add(session, []);
     } else {
-      if (this.#live.has(key)) throw new RpcError('ALREADY_EXISTS', `The sub-agent "${continues}" is still working.`);
+      if (this.#live.has(key)) throw new RpcError('ALREADY_EXISTS', `The sub-agent "${sessionId}" is still working.`);
       session = await vault.sessions.update(key, ({ subAgent }) =>
         subAgent?.parentPath === work.parentPath ? { subAgent: { ...work } } : {},
       );
-      if (session?.subAgent?.runId !== runId) throw new RpcError('NOT_FOUND', `This chat has no sub-agent "${continues}" of that agent.`);
+      if (session?.subAgent?.runId !== runId) throw new RpcError('NOT_FOUND', `This chat has no sub-agent "${sessionId}" of that agent.`);
     }
     const live: LiveSubAgent = { key, session, node, work, activity: undefined };
     this.#live.set(key, live);
     return live;
+  }
+
+  /** Id of a sub-agent of a chat whose host has died during the same task: it continues with what it had found. */
+  async #findInterrupted(parentKey: string, agent: Agent, task: string): Promise<string | undefined> {
+    const { vault, runs } = this.#deps;
+    for (const { key, agentId, sessionId, subAgent } of await listSubAgentSessions(vault, [parentKey])) {
+      const isInterrupted = subAgent.endedAt === undefined && !this.#live.has(key) && !runs.isRunning(key);
+      if (!isInterrupted || agentId !== agent.id || subAgent.parentPath !== `${parentKey}.jsonl`) continue;
+      const { messages } = await vault.messages.branch(key, { limit: MAX_MESSAGES, most: 0 });
+      if (messages.some(({ role, content }) => role === 'user' && toPlainText(content) === task)) return sessionId;
+    }
+    return undefined;
   }
 
   /** The outcome of the session's last run. The caller's run gets the sources that the sub-agent has read. */

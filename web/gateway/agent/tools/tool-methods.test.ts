@@ -22,7 +22,7 @@ it('a running tool can be aborted only by its caller, whatever the tool returns'
       },
     }),
   );
-  const methods = toolMethods({ tools: registry, clock: { now: () => 0 } as never }).handlers;
+  const methods = toolMethods({ tools: registry, clock: { now: () => 0 } as never, vault: undefined as never }).handlers;
   const ran = methods['tools.run']({ tool: 'wait', args: {}, agentId: 'main', callId: 'a' }, caller('one'));
   const signal = await begun.promise;
   expect(await methods['tools.cancel']({ callId: 'a' }, caller('two'))).toEqual({ cancelled: false });
@@ -37,7 +37,7 @@ it('lists a title and a summary of each tool for people, also by the name that m
   const tool = { description: 'For models', schema: { type: 'object' }, run: () => Promise.resolve(null) };
   registry.register({ ...tool, name: 'file_read', title: 'Read file', summary: 'Reads a file.', source: 'core' });
   registry.register({ ...tool, name: 'mcp:a:sum', modelName: 'mcp__a__sum', title: 'Add', summary: 'Adds.', source: 'mcp:a' });
-  const methods = toolMethods({ tools: registry, clock: { now: () => 0 } as never }).handlers;
+  const methods = toolMethods({ tools: registry, clock: { now: () => 0 } as never, vault: undefined as never }).handlers;
   const { tools, labels } = contracts['tools.list'].result.parse(await methods['tools.list']({}, caller('one')));
   expect(tools).toEqual(['file_read', 'mcp:a:sum']);
   expect(labels).toEqual({
@@ -71,7 +71,9 @@ it('says which calls of a tool wait for an approval, unless all of them do', asy
   const effect = ({ skill }: { skill: boolean }): string | undefined => (skill ? 'Write a skill' : undefined);
   for (const name of ['some', 'always', 'never'])
     registry.register(defineTool({ ...tool, name, effect, asksWhen: 'Asks for skills.', run: () => null }));
-  const { tools } = await toolMethods({ tools: registry, clock: { now: () => 0 } as never }).handlers['tools.catalog']({}, caller('one'));
+  const { tools } = await toolMethods({ tools: registry, clock: { now: () => 0 } as never, vault: undefined as never }).handlers[
+    'tools.catalog'
+  ]({}, caller('one'));
   expect(tools.map(({ name, policy, asksWhen }) => [name, policy, asksWhen])).toEqual([
     ['always', 'ask', undefined],
     ['never', 'auto', undefined],

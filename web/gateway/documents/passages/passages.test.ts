@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { verifies } from '../../../../tests/requirements.ts';
 import { createDocx, createPdf, createPptx, createXlsx, createZip, toSheetXml } from '../../../../tests/support/office-files.ts';
 import type { DocumentPassages, PassageRequest } from '../document-reader.ts';
 import { inlineDocumentReader } from '../inline-document-reader.ts';
@@ -32,7 +33,7 @@ function expectConsistent({ text, passages }: DocumentPassages): void {
 }
 
 describe('passages of a document', () => {
-  it('follow the headings of Markdown, with lines', async () => {
+  verifies('sources/passages', 'follow the headings of Markdown, with lines', async () => {
     const markdown = [
       '---',
       'title: "The manual"',
@@ -69,7 +70,7 @@ describe('passages of a document', () => {
     for (const { text, locator } of result.passages) expect(lines[(locator.line ?? 0) - 1]).toContain(text.split('\n', 1)[0]?.slice(0, 20));
   });
 
-  it('repeat the header of a long table', async () => {
+  verifies('sources/passages', 'repeat the header of a long table', async () => {
     const rows = Array.from({ length: 100 }, (_, index) => `| item ${index} | ${index * 7} |`);
     const result = await split('prices.md', ['# Prices', '', '| Name | Price |', '| --- | --- |', ...rows].join('\n'));
     expectConsistent(result);
@@ -77,7 +78,7 @@ describe('passages of a document', () => {
     for (const { text } of result.passages) expect(text).toContain('| Name | Price |\n| --- | --- |\n| item');
   });
 
-  it('lie on the pages of a PDF', async () => {
+  verifies('sources/passages', 'lie on the pages of a PDF', async () => {
     const toLines = (from: number, count: number) =>
       Array.from({ length: count }, (_, index) => ({ text: `Line ${from + index} of the report ends here.`, x: 50, y: 780 - index * 14 }));
     const pdf = await createPdf([
@@ -99,7 +100,7 @@ describe('passages of a document', () => {
     expect(result.passages.find(({ locator }) => locator.page === 2)?.text).toMatch(/^Another follows/);
   });
 
-  it('know headings of DOCX and HTML, slides and sheets', async () => {
+  verifies('sources/passages', 'know headings of DOCX and HTML, slides and sheets', async () => {
     const docx = await split('a.docx', await createDocx());
     expectConsistent(docx);
     expect(docx.title).toBe('The report');
@@ -123,7 +124,7 @@ describe('passages of a document', () => {
     }
   });
 
-  it('keep declarations of code together, with lines', async () => {
+  verifies('sources/passages', 'keep declarations of code together, with lines', async () => {
     const functions = Array.from({ length: 12 }, (_, index) => [
       `/** Number ${index}. */`,
       `export function f${index}() {`,
@@ -143,12 +144,15 @@ describe('passages of a document', () => {
     }
   });
 
-  it('know the time of subtitles', async () => {
+  verifies('sources/passages', 'know the time of subtitles', async () => {
     const cue = (number: number, text: string): string =>
       `${number}\n00:${String(number).padStart(2, '0')}:00,500 --> 00:${String(number).padStart(2, '0')}:05,000\n${text}\n`;
     const srt = await split('talk.srt', [cue(1, '<i>Welcome.</i>'), cue(2, 'Birds fly.'), cue(3, 'Birds fly.\nThey sing.')].join('\n'));
     expect(srt.passages.map(({ text, locator }) => [text, locator.time])).toEqual([['Welcome.\nBirds fly.\nThey sing.', 60.5]]);
-    const long = await split('long.srt', Array.from({ length: 59 }, (_, minute) => cue(minute, writeParagraph(`bird ${minute}`, 200))).join('\n'));
+    const long = await split(
+      'long.srt',
+      Array.from({ length: 59 }, (_, minute) => cue(minute, writeParagraph(`bird ${minute}`, 200))).join('\n'),
+    );
     expectConsistent(long);
     for (const { locator } of long.passages) expect(((locator.time ?? 0) - 0.5) % 60).toBe(0);
     expect(long.passages.length).toBeGreaterThan(9);
@@ -159,7 +163,7 @@ describe('passages of a document', () => {
     expect(vtt.passages.map(({ text, locator }) => [text, locator.time])).toEqual([['Ada: Hello & welcome\nBye', 1]]);
   });
 
-  it('are the records of CSV and the lines of JSON', async () => {
+  verifies('sources/passages', 'are the records of CSV and the lines of JSON', async () => {
     const csv = await split(
       'a.csv',
       `name,note\n${Array.from({ length: 100 }, (_, row) => `bird ${row},"first\nsecond ${row}"`).join('\n')}\n`,
@@ -174,7 +178,7 @@ describe('passages of a document', () => {
     expect(json.passages[0]?.locator.line).toBeUndefined();
   });
 
-  it('are those of an e-mail and its attachments', async () => {
+  verifies('sources/passages', 'are those of an e-mail and its attachments', async () => {
     const mail = [
       'From ada@example.com Mon Jan  5 10:00:00 2026',
       'From: =?utf-8?B?w4Rkw6Q=?= <ada@example.com>',
@@ -213,9 +217,12 @@ describe('passages of a document', () => {
     expect(result.text).toContain('The boxes are up.\nFrom here we watch.');
     expect(result.passages.at(-1)).toMatchObject({ text: '# Plan\n\nClean them in March.', locator: { headings: ['plan.md', 'Plan'] } });
     expect(result.notes).toEqual(['Attachment not read: all.zip']);
+    // Messages of maildirs and mbox files have no names that say what they are.
+    expect(await split('cur/1.host:2,S', mail)).toEqual(result);
+    expect((await split('Inbox', 'Received: by x\r\nSubject: Eggs\r\n\r\nThree.')).title).toBe('Eggs');
   });
 
-  it('are those of an EPUB, chapter by chapter', async () => {
+  verifies('sources/passages', 'are those of an EPUB, chapter by chapter', async () => {
     const book = await createZip({
       mimetype: 'application/epub+zip',
       'META-INF/container.xml':
@@ -231,13 +238,13 @@ describe('passages of a document', () => {
     expect(result.passages.map(({ locator }) => locator.headings)).toEqual([['Eggs'], ['Nests']]);
   });
 
-  it('are bounded for texts without structure', async () => {
+  verifies('sources/hostile', 'are bounded for texts without structure', async () => {
     const result = await split('a.txt', `${'x'.repeat(5000)} ${'word '.repeat(2000)}\n\n${writeParagraph('end', 4000)}`);
     expectConsistent(result);
     expect(result.passages.length).toBeGreaterThan(12);
   });
 
-  it('are found in linear time in hostile texts', async () => {
+  verifies('sources/hostile', 'are found in linear time in hostile texts', async () => {
     const since = performance.now();
     for (const text of [
       `# ${'\t'.repeat(300_000)}x`,
@@ -252,7 +259,7 @@ describe('passages of a document', () => {
     expect(performance.now() - since).toBeLessThan(10_000);
   });
 
-  it('fail with the reason', async () => {
+  verifies('sources/hostile', 'fail with the reason', async () => {
     await expect(split('a.bin', 'x')).rejects.toThrow('a.bin is of a type that Perch can’t read.');
     await expect(split('a.txt', '')).rejects.toThrow('a.txt is empty.');
     await expect(split('a.txt', ' \n\n ')).rejects.toThrow('a.txt has no text.');

@@ -28,6 +28,13 @@ const READERS: Record<PassageKind, () => Promise<PassageReader>> = {
   picture: async () => (await import('./picture-passages.ts')).readPicturePassages,
 };
 
+/** First line of an e-mail: of mbox, or one of the usual header fields. */
+const EMAIL_START =
+  /^(From \S.* \d{1,2}:\d{2}|(Return-Path|Received|Delivered-To|From|To|Date|Subject|Message-ID|MIME-Version|DKIM-Signature|(X|ARC)-[\w-]+):)/i;
+
+/** Whether a file is an e-mail: messages in maildirs and mbox files have no name that says so. */
+const isEmail = (bytes: Uint8Array): boolean => EMAIL_START.test(new TextDecoder('latin1').decode(bytes.subarray(0, 500)));
+
 interface ReadOptions {
   ocr?: PageOcr | undefined;
   onProgress?: ((progress: ReadProgress) => void) | undefined;
@@ -41,12 +48,13 @@ export async function readPassages(
   signal: AbortSignal,
   { ocr, onProgress = () => {}, isInner = false }: ReadOptions = {},
 ): Promise<DocumentPassages> {
-  const { name, mimeType, kind = getPassageKind(name, mimeType) } = request;
+  const { name, mimeType } = request;
+  const bytes = typeof request.bytes === 'string' ? fromBase64(request.bytes) : request.bytes;
+  if (bytes.length === 0) throw createUnreadableError(name, 'is empty');
+  const kind = request.kind ?? getPassageKind(name, mimeType) ?? (isEmail(bytes) ? 'email' : undefined);
   if (kind === undefined) throw createUnreadableError(name, 'is of a type that Perch can’t read');
   const read = await READERS[kind]();
   signal.throwIfAborted();
-  const bytes = typeof request.bytes === 'string' ? fromBase64(request.bytes) : request.bytes;
-  if (bytes.length === 0) throw createUnreadableError(name, 'is empty');
   const builder = new PassageBuilder();
   const context: PassageContext = {
     builder,

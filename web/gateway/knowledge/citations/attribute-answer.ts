@@ -2,9 +2,9 @@ import type { Citation, CitedSource } from '#shared/rpc/passage.ts';
 import type { Language } from '../search/text/languages.ts';
 import { AnalyzedSource } from './analyzed-source.ts';
 import { detectTextLanguage, type TextToken, tokenize } from './analyzed-text.ts';
-import { type Claim, findSupport, isSubstantial, type Support, type SupportRules } from './claim-support.ts';
-import type { Marker } from './marker-filter.ts';
-import { findDates, findNumbers, type TextDate, type TextNumber } from './numbers.ts';
+import { canStandAlone, type Claim, findSupport, isSubstantial, type Support, type SupportRules } from './claim-support.ts';
+import type { Marker } from '#shared/citations/marker-filter.ts';
+import { findDates, findNumbers, isMonth, type TextDate, type TextNumber } from './numbers.ts';
 import { isPassive, readPolarity } from './polarity.ts';
 import { type ReplySentence, splitClauses, splitReply, type TextSpan } from './sentences.ts';
 
@@ -149,7 +149,9 @@ class Attribution {
     const flush = (): void => {
       const [first] = run;
       const last = run.at(-1);
-      if (first && last && run.some(({ support }) => !support.isGeneral) && isSubstantial(joinClaims(run.map(({ claim }) => claim)))) {
+      const joined = joinClaims(run.map(({ claim }) => claim));
+      const isEnough = run.length === claims.length ? isSubstantial(joined) : canStandAlone(joined);
+      if (first && last && isEnough && run.some(({ support }) => !support.isGeneral)) {
         citations.push({ start: first.claim.start, end: last.claim.end, number: source.source.number, quote: toQuote(run, source) });
         for (const { claim, support } of run) score += support.score * claim.tokens.length;
       }
@@ -168,7 +170,8 @@ class Attribution {
   #isTranslated({ language }: AnalyzedSource): boolean {
     if (!language || !this.#language || language === this.#language) return false;
     const count = ({ stopWords }: Language): number => this.#words.filter((word) => stopWords.has(word)).length;
-    return count(this.#language) > 2 * count(language);
+    const own = count(this.#language);
+    return own >= 2 && own > 2 * count(language);
   }
 
   /** The parts of a sentence with the numbers that their markers name. */
@@ -204,7 +207,7 @@ class Attribution {
   /** The clauses of a range; one that says little belongs to its neighbour. `all`: words of the sentence. */
   #toClaims(range: TextSpan, all: readonly TextToken[]): Claim[] {
     const claims: Claim[] = [];
-    for (const clause of splitClauses(this.#text, range)) {
+    for (const clause of splitClauses(this.#text, range, true)) {
       const claim = this.#toClaim(clause, all);
       const last = claims.at(-1);
       if (last && (!isSubstantial(last) || !isSubstantial(claim)))
@@ -232,7 +235,7 @@ class Attribution {
   /** The names among some words that tell sources apart. */
   #findTopic(tokens: readonly TextToken[]): string[] {
     return tokens
-      .filter(({ name, folded }) => this.#distinctive.has(folded) && (name !== undefined || this.#titles.has(folded)))
+      .filter(({ name, folded }) => this.#distinctive.has(folded) && !isMonth(folded) && (name !== undefined || this.#titles.has(folded)))
       .map(({ folded }) => folded);
   }
 

@@ -47,6 +47,12 @@ const NAME_WEIGHT = 2;
 const CONTEXT_WEIGHT = 0.25;
 const MIN_RELATION = 0.9;
 
+/** Whether a part of a sentence says enough to be marked without the rest. */
+export const canStandAlone = ({ tokens, numbers, dates }: Pick<Claim, 'tokens' | 'numbers' | 'dates'>): boolean => {
+  const words = tokens.filter(({ isContent }) => isContent).length;
+  return words >= 3 || (words >= 2 && numbers.length + dates.length > 0);
+};
+
 export const isSubstantial = ({ tokens, numbers, dates }: Pick<Claim, 'tokens' | 'numbers' | 'dates'>): boolean => {
   const words = tokens.filter(({ isContent }) => isContent).length;
   return words >= 2 || (words >= 1 && numbers.length + dates.length > 0);
@@ -292,6 +298,8 @@ function isSameWord(a: TextToken | undefined, b: TextToken, language: Language):
 function findTranslation(claim: Claim, source: AnalyzedSource, { names }: SupportRules): Support | undefined {
   const marks = claim.tokens.filter(({ name, folded }) => name !== undefined && (source.words.has(folded) || names.has(folded)));
   if (marks.some(({ folded }) => !source.words.has(folded))) return undefined;
+  // A name such as `K200` is spelled the same everywhere.
+  if (claim.tokens.some(({ name, folded }) => name === 'sure' && /\p{N}/u.test(folded) && !source.words.has(folded))) return undefined;
   const isForeignName = ({ name, folded }: TextToken): boolean => name === 'sure' && !source.words.has(folded);
   if (claim.language?.name !== 'german' && claim.tokens.filter(isForeignName).length > marks.length) return undefined;
   const anchors = claim.numbers.length + claim.dates.length;

@@ -117,6 +117,8 @@ const MONTHS: ReadonlyMap<string, number> = new Map(
   ].flatMap((names, index) => names.split(' ').map((name): [string, number] => [name, index + 1])),
 );
 
+export const isMonth = (word: string): boolean => MONTHS.has(word.toLowerCase());
+
 const NUMBER = /\d{1,3}(?:[ \u00a0\u202f'’]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)*/g;
 const DAY = String.raw`(\d{1,2})(?:st|nd|rd|th|\.|er|º)?`;
 const DATE_PATTERNS: readonly { pattern: RegExp; read(match: RegExpExecArray): Omit<TextDate, 'start' | 'end'> | undefined }[] = [
@@ -153,7 +155,7 @@ export function findDates(text: string): TextDate[] {
   const dates: TextDate[] = [];
   for (const { pattern, read } of DATE_PATTERNS) {
     for (const match of text.matchAll(pattern)) {
-      const span = { start: match.index, end: match.index + match[0].length };
+      const span = { start: match.index, end: match.index + match[0].replace(/[.,]$/, '').length };
       if (dates.some((date) => date.start < span.end && span.start < date.end)) continue;
       const date = read(match);
       if (date) dates.push({ ...date, ...span });
@@ -169,7 +171,7 @@ export function findNumbers(text: string, dates: readonly TextDate[]): TextNumbe
   for (const { 0: found, index } of text.matchAll(NUMBER)) {
     const end = index + found.length;
     // Part of a name such as "GPT4" or "A320".
-    if (isInDate(index, end) || /[\p{L}_]$/u.test(text.slice(0, index).slice(-1))) continue;
+    if (isInDate(index, end) || /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}_]/u.test(text.charAt(index - 1))) continue;
     const [, word = ''] = /^[\s\u00a0-]?(\p{L}+\.?|%|€|\$|£|°C?)/iu.exec(text.slice(end, end + 24)) ?? [];
     const first = word.toLowerCase().replace(/\.$/, '');
     const scale = Object.hasOwn(SCALES, first) ? (SCALES[first] ?? 1) : 1;

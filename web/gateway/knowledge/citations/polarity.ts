@@ -82,7 +82,7 @@ export function isSamePolarity(claim: Polarity, clauses: readonly Polarity[], is
   const undecided: Polarity[] = [];
   for (const source of clauses) {
     const sides = compareSides(claim, source);
-    if (sides === false && !isCompound) return false;
+    if (sides === false) return false;
     if (sides === undefined) undecided.push(source);
   }
   if (undecided.every(({ isNegated }) => isNegated === claim.isNegated)) return true;

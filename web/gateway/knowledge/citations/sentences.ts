@@ -83,12 +83,16 @@ export function splitReply(text: string): ReplySentence[] {
   return sentences;
 }
 
-/** Boundaries of clauses: punctuation, dashes, and conjunctions of some languages. */
-const CLAUSE_BOUNDARY =
-  /[;:,、，；](?=\s|\p{L})|\s[–—-]\s|\s\|\s|\s(?=(?:and|but|while|whereas|which|who|because|although|und|aber|sondern|während|weil|obwohl|sowie|et|mais|tandis que|y|pero|mientras|e|ma|mas)\s)/giu;
+/** Conjunctions of some languages that begin a clause. */
+const CONJUNCTIONS =
+  'and|but|while|whereas|which|who|because|although|und|aber|sondern|während|weil|obwohl|sowie|et|mais|tandis que|y|pero|mientras|e|ma|mas';
+/** Boundaries of clauses that say something of their own: semicolons, dashes and conjunctions. */
+const STRONG_BOUNDARY = new RegExp(String.raw`[;；](?=\s|\p{L})|\s[–—-]\s|\s\|\s|,?\s(?=(?:${CONJUNCTIONS})\s)`, 'giu');
+/** The same, and all other punctuation within a sentence. */
+const CLAUSE_BOUNDARY = new RegExp(String.raw`[;:,、，；](?=\s|\p{L})|\s[–—-]\s|\s\|\s|\s(?=(?:${CONJUNCTIONS})\s)`, 'giu');
 
-/** The clauses of a sentence. A comma between digits, or in a date, is no boundary. */
-export function splitClauses(text: string, { start, end }: TextSpan): TextSpan[] {
+/** The clauses of a sentence. A comma between digits, or in a date, is no boundary. `isStrong`: only those that can stand alone. */
+export function splitClauses(text: string, { start, end }: TextSpan, isStrong = false): TextSpan[] {
   const sentence = text.slice(start, end);
   const spans: TextSpan[] = [];
   let from = 0;
@@ -100,7 +104,7 @@ export function splitClauses(text: string, { start, end }: TextSpan): TextSpan[]
       spans.push({ start: at, end: at + trimmed.length });
     }
   };
-  for (const { 0: mark, index } of sentence.matchAll(CLAUSE_BOUNDARY)) {
+  for (const { 0: mark, index } of sentence.matchAll(isStrong ? STRONG_BOUNDARY : CLAUSE_BOUNDARY)) {
     // "May 3, 2021" and "3 May, 2021" are one date.
     if (mark === ',' && /\d\s*$/.test(sentence.slice(0, index)) && /^,\s*\d{4}\b/.test(sentence.slice(index))) continue;
     if (mark === ',' && /\p{L}\s*$/u.test(sentence.slice(0, index)) && /^,\s*(?:19|20)\d\d\b/.test(sentence.slice(index))) continue;

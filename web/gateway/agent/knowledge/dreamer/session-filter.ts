@@ -1,7 +1,8 @@
 import { type Agents, getWorkspaceName } from '../../agents.ts';
+import { isSubAgentSession } from '../../../storage/session-views.ts';
 import type { Settings } from '../../../config/settings-schema.ts';
 
-/** Selects the sessions that count for a workspace: those of its agents, except for channels, where anyone may write. */
+/** Selects the sessions that count for a workspace: those of its agents, except for channels, where anyone may write, and sub-agents. */
 export function createSessionFilter(
   workspace: string,
   agents: Pick<Agents, 'list'>,
@@ -16,6 +17,11 @@ export function createSessionFilter(
   const prefixes = [...new Set([...Object.keys(channels), 'x', 'telegram'])].map((id) => `${id}-`);
   return (sessionKey) => {
     const [agentId = '', sessionId = ''] = sessionKey.split('/', 2);
-    return own.has(agentId) && !others.has(sessionKey) && !prefixes.some((prefix) => sessionId.startsWith(prefix));
+    return (
+      own.has(agentId) &&
+      !others.has(sessionKey) &&
+      !isSubAgentSession(sessionKey) &&
+      !prefixes.some((prefix) => sessionId.startsWith(prefix))
+    );
   };
 }

@@ -4,7 +4,7 @@ import { findProjectId } from '../../../storage/records/project-record.ts';
 import { isChannelSession } from '../../../system/channel-session.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { GUIDE_MODEL } from '../../../providers/providers.ts';
-import { toPlainText } from '../../../storage/session-views.ts';
+import { isSubAgentSession, toPlainText } from '../../../storage/session-views.ts';
 import { getMessageSources } from '../../trust/content-sources.ts';
 import type { Vault } from '../../../storage/vault-interface.ts';
 import type { MessageRecord } from '../../../storage/chat-records.ts';
@@ -30,8 +30,8 @@ interface SessionDialogsDeps {
 }
 
 /**
- * The stored conversations of a workspace's agents, or of the project whose workspace it is, as dialogs. Excludes channels, where anyone may write, and what the guide and search
- * tools have quoted.
+ * The stored conversations of a workspace's agents, or of the project whose workspace it is, as dialogs. Excludes channels, where anyone
+ * may write, sub-agents, whose tasks agents write, and what the guide and search tools have quoted.
  */
 export function createSessionDialogs(
   { vault, clock, agents }: SessionDialogsDeps,
@@ -47,7 +47,7 @@ export function createSessionDialogs(
     if (reviewedOnly && getMessageSources(message).length > 0) return false;
     // A quotation would rank above its source.
     const isQuoting = model === GUIDE_MODEL || (role === 'tool' && QUOTING_TOOLS.test(name));
-    return !isQuoting && !isChannelSession(sessionKey);
+    return !isQuoting && !isChannelSession(sessionKey) && !isSubAgentSession(sessionKey);
   };
   return {
     async days() {

@@ -1,0 +1,52 @@
+import { formatNumber } from '../i18n/format.ts';
+import { m } from '../i18n/messages.ts';
+import { type CitationMark, PLACEHOLDER } from './citation-marks.ts';
+import { describeCitedSource } from './describe-place.ts';
+
+const marksByChip = new WeakMap<Element, CitationMark>();
+
+/** The mark of the chip that an event is about; undefined if it is about none. */
+export function findCitation(target: EventTarget | null): { chip: HTMLElement; mark: CitationMark } | undefined {
+  const chip = target instanceof Element ? target.closest<HTMLElement>('button.cite') : null;
+  const mark = chip ? marksByChip.get(chip) : undefined;
+  return chip && mark ? { chip, mark } : undefined;
+}
+
+/** Replaces the placeholders in a rendered text by buttons with the numbers of their sources. */
+export function renderCitationChips(root: Node, marks: readonly CitationMark[]): void {
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const texts: Text[] = [];
+  while (walker.nextNode()) if (PLACEHOLDER.test(walker.currentNode.nodeValue ?? '')) texts.push(walker.currentNode as Text);
+  for (const text of texts) {
+    // A button cannot be in a link, and code and formulas are shown as they are.
+    const frame = text.parentElement?.closest('a, code, pre, .math');
+    let rest: Text | undefined = text;
+    let after: ChildNode = frame ?? text;
+    while (rest) {
+      const match: RegExpExecArray | null = PLACEHOLDER.exec(rest.data);
+      if (!match) break;
+      const next: Text = rest.splitText(match.index);
+      next.deleteData(0, match[0].length);
+      const mark = marks[Number(match[1])];
+      if (mark) {
+        const chip = createChip(mark);
+        if (frame) {
+          after.after(chip);
+          after = chip;
+        } else next.before(chip);
+      }
+      rest = next;
+    }
+  }
+}
+
+function createChip(mark: CitationMark): HTMLElement {
+  const number = formatNumber(mark.source.number);
+  const chip = document.createElement('button');
+  chip.type = 'button';
+  chip.className = 'cite';
+  chip.textContent = number;
+  chip.ariaLabel = m.source_label({ number, source: describeCitedSource(mark.source) });
+  marksByChip.set(chip, mark);
+  return chip;
+}
