@@ -32,7 +32,7 @@ export const reading = [
     'search.web/errors': 'A search that fails says why: no key, a wrong key, a used-up quota, a limit and its wait, a broken answer.',
     'research/report':
       'The agent `researcher` makes a plan, lets sub-agents search and read side by side, and ends in a report whose sources open.',
-    'research/continues': 'A research that was stopped ends with its sub-agents, and goes on with its plan.',
+    'research/continues': 'A research that was stopped ends with its sub-agents, and continues its plan.',
     'research/agent':
       'The agent exists while a search service is set up, with few tools and no memories; the owner’s settings replace its own.',
     'search.web/hosted':
