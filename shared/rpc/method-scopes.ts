@@ -193,6 +193,7 @@ export const METHOD_SCOPES = {
   'sessions.setCollections': 'sessions',
   'sessions.setParameters': 'sessions',
   'sessions.setRecall': 'sessions',
+  'sessions.setWeb': 'sessions',
   'sessions.subAgents': 'sessions',
   'sessions.tag': 'sessions',
   'skills.list': 'status',

@@ -162,6 +162,8 @@ export const STEPS: readonly Step[] = [
   createStep('sessions.recall', { path: 'main/none.jsonl' }, 'NOT_FOUND'),
   createStep('sessions.setRecall', { path, enabled: false }),
   createStep('sessions.setRecall', { path: 'main/none.jsonl', enabled: true }, 'NOT_FOUND'),
+  createStep('sessions.setWeb', { path, enabled: true }),
+  createStep('sessions.setWeb', { path: 'main/none.jsonl', enabled: true }, 'NOT_FOUND'),
   createStep('sessions.setParameters', { path, parameters: { thinking: 'low', stop: ['END'], instructions: 'Be brief.' } }),
   createStep('sessions.setParameters', { path, parameters: null }),
   createStep('sessions.setParameters', { path: 'main/none.jsonl', parameters: null }, 'NOT_FOUND'),

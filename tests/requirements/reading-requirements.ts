@@ -32,11 +32,12 @@ export const reading = [
     'search.web/errors': 'A search that fails says why: no key, a wrong key, a used-up quota, a limit and its wait, a broken answer.',
     'research/report':
       'The agent `researcher` makes a plan, lets sub-agents search and read side by side, and ends in a report whose sources open.',
-    'research/continues': 'A research that was stopped ends with its sub-agents, and goes on with its plan.',
+    'research/continues': 'A research that was stopped ends with its sub-agents, and continues its plan.',
     'research/agent':
       'The agent exists while a search service is set up, with few tools and no memories; the owner’s settings replace its own.',
     'search.web/hosted':
       'A hosted web search in a request to `/v1/responses` for an agent runs as Perch’s own; otherwise it is named as ignored.',
+    'search.web/off': 'A chat whose web is turned off gets no tools that search or read the web, and neither do its sub-agents.',
     'search.web/tool':
       'The tool `web_search` is offered once a service is set up; its results are numbered for citations, taint the run and need no approval.',
   }),

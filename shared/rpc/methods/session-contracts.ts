@@ -174,6 +174,14 @@ export const sessionContracts = {
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),
+  'sessions.setWeb': defineMethod({
+    params: z.strictObject({ path: sessionPath, enabled: z.boolean(), create: createSession }),
+    result: sessionResult,
+    emits: ['sessions.changed'],
+    docs: 'Turns the tools that search the web and read its pages on or off for a session. It applies from the next run, to its sub-agents too. The `main` session of an agent can be set before its first message, and any other with `create`.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'write' },
+  }),
   'sessions.compact': defineMethod({
     params: z.strictObject({ agentId: agentId.default('main'), sessionId: sessionId.default('main') }),
     result: z.object({

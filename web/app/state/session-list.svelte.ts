@@ -191,6 +191,11 @@ class SessionList {
     this.#patch(path, (await gateway.call('sessions.setCollections', { path, collectionIds: [...collectionIds], create })).session);
   }
 
+  /** Sets whether the agent gets tools for the web in a chat. `create`: the chat may not exist yet. */
+  async setWeb(path: string, enabled: boolean, create = false): Promise<void> {
+    this.#patch(path, (await gateway.call('sessions.setWeb', { path, enabled, create })).session);
+  }
+
   /** Moves a chat to the trash. Resolves with its id there, if it can be restored. */
   async remove(entry: SessionEntry): Promise<string | undefined> {
     let trashId: string | undefined;

@@ -9,6 +9,7 @@ export class ChatSettings {
   readonly #sessionId: () => string | null;
   readonly #projectId: () => string | null;
   #isMemoryWanted = $state(true);
+  #isWebWanted = $state(true);
   #wantedParameters = $state.raw<ModelParameters | null>(null);
   #wantedCollections = $state.raw<readonly string[]>([]);
 
@@ -21,6 +22,11 @@ export class ChatSettings {
 
   get usesMemory(): boolean {
     return this.#sessionId() === null ? this.#isMemoryWanted : this.#entry?.recall !== false;
+  }
+
+  /** Whether the agent gets tools for the web. */
+  get usesWeb(): boolean {
+    return this.#sessionId() === null ? this.#isWebWanted : this.#entry?.web !== false;
   }
 
   /** Null if all are inherited. */
@@ -38,6 +44,12 @@ export class ChatSettings {
     const sessionId = this.#sessionId();
     if (sessionId === null) this.#isMemoryWanted = isOn;
     else await sessions.setRecall(this.#toPath(sessionId), isOn);
+  }
+
+  async setWeb(isOn: boolean): Promise<void> {
+    const sessionId = this.#sessionId();
+    if (sessionId === null) this.#isWebWanted = isOn;
+    else await sessions.setWeb(this.#toPath(sessionId), isOn);
   }
 
   async setParameters(parameters: ModelParameters | null): Promise<void> {
@@ -65,9 +77,11 @@ export class ChatSettings {
     const projectId = this.#projectId();
     if (projectId !== null) await projects.moveChats([path], projectId, true);
     if (!this.#isMemoryWanted) await sessions.setRecall(path, false, true);
+    if (!this.#isWebWanted) await sessions.setWeb(path, false, true);
     if (this.#wantedParameters) await sessions.setParameters(path, this.#wantedParameters, true);
     if (this.#wantedCollections.length > 0) await sessions.setCollections(path, this.#wantedCollections, true);
     this.#isMemoryWanted = true;
+    this.#isWebWanted = true;
     this.#wantedParameters = null;
     this.#wantedCollections = [];
   }

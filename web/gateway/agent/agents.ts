@@ -24,6 +24,13 @@ export interface Agent {
 /** Name of the workspace that holds an agent's files. */
 export const getWorkspaceName = ({ id, config }: Agent): string => config.workspace ?? id;
 
+/** The agent without tools for the web, if `web` is false. */
+export function withWeb(agent: Agent, web: boolean | undefined): Agent {
+  if (web !== false) return agent;
+  const { tools } = agent.config;
+  return { ...agent, config: { ...agent.config, tools: { ...tools, deny: [...(tools?.deny ?? []), 'web_*'] } } };
+}
+
 export interface Agents {
   /** Throws `NOT_FOUND`. */
   get(id: string): Agent;

@@ -163,6 +163,11 @@ export const sessionMethods = defineMethods(sessionContracts)(({
       return editSession(path, { collections: [...new Set(collectionIds)] });
     },
 
+    'sessions.setWeb': async ({ path, enabled, create }) => {
+      await vault.sessions.add(await getOrCreateSession(path, create), []);
+      return editSession(path, { web: enabled });
+    },
+
     'sessions.compact': (params, call) => compactSession(params, call, { vault, agents, models, compactor }),
 
     'sessions.fork': async ({ path, messageId, sessionId = crypto.randomUUID() }) => {

@@ -11,7 +11,7 @@ import { createSession, createSubAgentId, parseSessionPath, toFirstTitle, toPlai
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import { isPerson } from '../../system/person.ts';
-import type { Agent, Agents } from '../agents.ts';
+import { type Agent, type Agents, withWeb } from '../agents.ts';
 import { HttpAgents } from '../runs/http-agents.ts';
 import { RunTreeNode, type SubAgentBudget } from '../runs/run-tree.ts';
 import type { Models, RunRequest, RunsDeps } from '../runs/run-types.ts';
@@ -132,7 +132,7 @@ export class SubAgents {
     const agent = agents.get(agentId);
     const model = await this.#chooseModel(task, agent, caller, delegation);
     const limits = getLimits(caller);
-    const offered = await tools.listOffered(caller, context.actsFor ?? context.principal, context.only, context.scopes);
+    const offered = await tools.listOffered(withWeb(caller, context.web), context.actsFor ?? context.principal, context.only, context.scopes);
     const { tools: patterns } = task;
     const names = offered.map(({ name }) => name).filter((name) => !patterns || patterns.some((pattern) => matchesWildcard(pattern, name)));
     if (patterns && patterns.length > 0 && names.length === 0)

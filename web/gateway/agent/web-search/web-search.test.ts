@@ -329,3 +329,29 @@ describe('the tool', () => {
     expect(taint.sources).toEqual(['web:flowers.test']);
   });
 });
+
+verifies('search.web/off', 'a chat can do without the web, and its sub-agents too', async () => {
+  await using server = await startSearchServer();
+  const script: ModelScript = ({ body }) => {
+    const asked = String(body.messages.findLast(({ role }) => role === 'user')?.content);
+    if (body.messages.at(-1)?.role === 'tool') return ['done'];
+    return asked === 'Search'
+      ? [
+          { tool: 'agent_run', args: { task: 'Find' } },
+          { tool: 'web_search', args: { query: 'tulip' } },
+        ]
+      : [{ tool: 'web_search', args: { query: 'tulip' } }];
+  };
+  const t = await createSearchGateway(server, toSettings(server, { provider: 'searxng' }), { model: script });
+  await using gw = t.gw;
+  const path = 'main/quiet.jsonl';
+  await t.client.call('sessions.setWeb', { path, enabled: false, create: true });
+  await t.client.call('chat.send', { sessionId: 'quiet', message: 'Search' });
+  expect(server.requests).toEqual([]);
+  expect(JSON.stringify(t.model.calls[0]?.body.tools)).not.toContain('web_');
+  expect(t.model.calls).toHaveLength(4);
+  expect(await t.client.call('sessions.setWeb', { path, enabled: true })).toMatchObject({ session: { web: true } });
+  await t.client.call('chat.send', { sessionId: 'quiet', message: 'Search' });
+  expect(server.requests).toHaveLength(2);
+  expect(gw.faults).toEqual([]);
+});
