@@ -1,8 +1,9 @@
 /** Whether a name matches a pattern, in which `*` matches any characters. Takes linear time. */
 export function matchesWildcard(pattern: string, name: string): boolean {
+  // Most patterns are names.
+  if (!pattern.includes('*')) return pattern === name;
   const [first = '', ...rest] = pattern.split('*');
-  const last = rest.pop();
-  if (last === undefined) return name === pattern;
+  const last = rest.pop() ?? '';
   if (!name.startsWith(first)) return false;
   let at = first.length;
   for (const part of rest) {

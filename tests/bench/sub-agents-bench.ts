@@ -42,7 +42,9 @@ async function measureSteps(count: number, rounds: number): Promise<number> {
     },
   });
   const { client } = await gw.client();
-  await client.call('config.patch', { patch: { agents: { main: { subAgents: { maxParallel: SIDE_BY_SIDE } } } } });
+  await client.call('config.patch', {
+    patch: { chat: { timeZone: 'UTC' }, agents: { main: { subAgents: { maxParallel: SIDE_BY_SIDE } } } },
+  });
   for (; round < rounds; round++) await client.call('chat.send', { sessionId: `round-${round}`, message: 'Plan' });
   const steps = [...calls.values()].flatMap((times) => times.slice(1).map((at, index) => at - (times[index] ?? 0) - MODEL_MS));
   if (steps.length !== count * rounds * STEPS) throw new Error(`${steps.length} steps instead of ${count * rounds * STEPS}`);

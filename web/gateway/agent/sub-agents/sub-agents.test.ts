@@ -148,6 +148,22 @@ describe('rights and costs', () => {
     expect(parseResults(gw.calls.at(-1))).toMatchObject([{ status: 'done', answer: 'Done' }]);
   });
 
+  verifies('subagents/rights', 'the settings of an agent offer the tool, leave it to the search, or forbid it', async () => {
+    await using gw = await createTestGateway({ model: toScript([delegate('a')], (task) => [task]) });
+    const { client } = await gw.client();
+    await client.call('agents.add', { agent_id: 'on', config: { subAgents: { enabled: true } } });
+    await client.call('agents.add', { agent_id: 'off', config: { subAgents: { enabled: false } } });
+    const isOffered = async (agentId: string): Promise<boolean> => {
+      await client.call('chat.send', { agentId, message: 'Plan' });
+      const first = gw.calls.findLast((call) => readTask(call) === 'Plan' && readResults(call).length === 0);
+      return JSON.stringify(first?.body.tools).includes('"agent_run"');
+    };
+    expect([await isOffered('on'), await isOffered('main')]).toEqual([true, false]);
+    expect(parseResults(gw.calls.at(-1))).toMatchObject([{ status: 'done' }]);
+    expect(await isOffered('off')).toBe(false);
+    expect(readResults(gw.calls.at(-1) as ModelCall).join()).toContain('Unknown tool');
+  });
+
   verifies('subagents/model', 'a copy uses its caller’s model, a named agent its own', async () => {
     await using gw = await createTestGateway({
       model: toScript(
