@@ -61,10 +61,15 @@ class ProjectList {
     return trashIds;
   }
 
-  /** Moves chats to a project; null takes them out of theirs. With `create`, they may not exist yet. */
-  async moveChats(paths: readonly string[], id: string | null, create = false): Promise<void> {
+  /** Creates a chat in a project. */
+  async createChat(path: string, id: string): Promise<void> {
+    await gateway.call('projects.addChats', { id, paths: [path], create: true });
+  }
+
+  /** Moves chats to a project; null takes them out of theirs. */
+  async moveChats(paths: readonly string[], id: string | null): Promise<void> {
     if (id === null) await gateway.call('projects.removeChats', { paths: [...paths] });
-    else await gateway.call('projects.addChats', { id, paths: [...paths], create });
+    else await gateway.call('projects.addChats', { id, paths: [...paths] });
     await Promise.all([this.load(), sessions.load()]);
   }
 }

@@ -75,7 +75,7 @@ export class ChatSettings {
   async prepare(sessionId: string): Promise<void> {
     const path = this.#toPath(sessionId);
     const projectId = this.#projectId();
-    if (projectId !== null) await projects.moveChats([path], projectId, true);
+    if (projectId !== null) await projects.createChat(path, projectId);
     if (!this.#isMemoryWanted) await sessions.setRecall(path, false, true);
     if (!this.#isWebWanted) await sessions.setWeb(path, false, true);
     if (this.#wantedParameters) await sessions.setParameters(path, this.#wantedParameters, true);

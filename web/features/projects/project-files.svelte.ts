@@ -26,12 +26,15 @@ export class ProjectFiles {
     }
   }
 
-  /** Adds files, which replace those of the same name. Rejects with the first failure, like the other methods. */
+  /** Adds files, with a number if there is one of the same name. Rejects with the first failure, like the other methods. */
   async add(files: readonly File[]): Promise<void> {
+    const names = new Set(this.list?.map(({ path }) => path));
     try {
       for (const file of files) {
+        const path = findFreeName(file.name, names);
+        names.add(path);
         const content = (await readDataUrl(file)).replace(/^[^,]*,/, '');
-        await gateway.call('workspace.write', { workspace: this.#workspace, path: file.name, content, encoding: 'base64' });
+        await gateway.call('workspace.write', { workspace: this.#workspace, path, content, encoding: 'base64' });
       }
     } finally {
       await this.load();
@@ -48,6 +51,14 @@ export class ProjectFiles {
     await gateway.call('workspace.remove', { workspace: this.#workspace, path });
     await this.load();
   }
+}
+
+function findFreeName(name: string, taken: ReadonlySet<string>): string {
+  const dot = name.lastIndexOf('.');
+  const [base, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
+  let free = name;
+  for (let number = 2; taken.has(free); number++) free = `${base} (${number})${ending}`;
+  return free;
 }
 
 function readDataUrl(file: File): Promise<string> {
