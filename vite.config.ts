@@ -288,6 +288,8 @@ const config: UserConfig = {
                 // With what only the frame or the chat uses: in one file they compress better.
                 { name: createChunkNamer('app', (id) => FIRST_PAGE.test(id)), test: (id) => !isMessageModule(id), priority: -4 },
                 { name: getLocaleChunk, priority: -5 },
+                // Loaded soon after each start, and shared with pages.
+                { name: 'updates', test: isFile('web/app/shell/app-update-gate.svelte.ts'), minShareCount: 2, priority: -5.5 },
                 // Looked at wherever a browser might have a model of its own.
                 { name: 'built-in', test: isFile('web/app/built-in-model/language-model.ts'), minShareCount: 2, priority: -6 },
                 // English messages of several pages: a chunk of their own, so that what needs one of them does not load all that pages share.

@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from '#shared/async/time-slicer.ts';
 
 /** Parts of the first page, in the order in which they are rendered. */
-const PARTS = ['frame', 'page', 'composer', 'sidebar', 'notices'] as const;
+const PARTS = ['frame', 'page', 'content', 'sidebar', 'notices'] as const;
 type Part = (typeof PARTS)[number];
 
 /**
