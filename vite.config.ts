@@ -16,6 +16,7 @@ import { listWorkerChunks } from './web/list-worker-chunks.ts';
 import { getLocaleChunk, getModuleLocale, isMessageModule } from './web/locale-chunks.ts';
 import { inlineTables } from './web/inline-tables.ts';
 import { PAGE_POLICY } from './web/page-policy.ts';
+import { EMPTY_PAGE, writeStartPage } from './web/start-page.ts';
 import { splitRankTables } from './web/split-rank-tables.ts';
 
 /** Sources of the app; the build id is a hash of all of them. */
@@ -148,7 +149,7 @@ function copyDemoRoutes(): string {
   rmSync(folder, { recursive: true, force: true });
   cpSync(join(import.meta.dirname, 'web/routes'), join(folder, 'routes'), { recursive: true });
   for (const style of ['app.css', 'contrast.css']) copyFileSync(join(import.meta.dirname, 'web', style), join(folder, style));
-  rmSync(join(folder, 'routes/+layout.ts'));
+  for (const options of ['+layout.ts', '(app)/(chat)/+page.ts']) rmSync(join(folder, 'routes', options));
   return '.cache/demo/routes';
 }
 
@@ -176,6 +177,7 @@ function injectBuildFiles(inner: Adapter): Adapter {
       const after = fillPlaceholder(fillPlaceholder(before, '__PERCH_WORKER_PARTS__', parts), '__PERCH_LOCALE_FILES__', locales);
       writeFileSync(file, after);
       await inner.adapt(builder);
+      if (!DEMO) writeStartPage(PAGES);
       if (!DEMO) await compressFolder(PAGES, { quickly: process.env.PERCH_COMPRESS === 'quickly' });
       copyFileSync(MERMAID, join(PAGES, MERMAID_PATH));
       if (DEMO) makeRelocatable(PAGES);
@@ -286,8 +288,12 @@ const config: UserConfig = {
                 // With what only the frame or the chat uses: in one file they compress better.
                 { name: createChunkNamer('app', (id) => FIRST_PAGE.test(id)), test: (id) => !isMessageModule(id), priority: -4 },
                 { name: getLocaleChunk, priority: -5 },
+                // Loaded soon after each start, and shared with pages.
+                { name: 'updates', test: isFile('web/app/shell/app-update-gate.svelte.ts'), minShareCount: 2, priority: -5.5 },
                 // Looked at wherever a browser might have a model of its own.
                 { name: 'built-in', test: isFile('web/app/built-in-model/language-model.ts'), minShareCount: 2, priority: -6 },
+                // English messages of several pages: a chunk of their own, so that what needs one of them does not load all that pages share.
+                { name: 'messages', test: (id) => isMessageModule(id) && !getModuleLocale(id), minShareCount: 2, priority: -6.5 },
                 {
                   name: createChunkNamer('answers', isFile('web/features/chat/lazy-chat-components.ts')),
                   test: (id) => !isMessageModule(id),
@@ -311,7 +317,7 @@ const config: UserConfig = {
         adapter({
           pages: PAGES,
           // With hash routes SvelteKit writes the page itself, with paths that hold wherever the folder lies.
-          ...(DEMO ? {} : { fallback: 'index.html' }),
+          ...(DEMO ? {} : { fallback: EMPTY_PAGE }),
           precompress: false,
           strict: false,
         }),
@@ -320,6 +326,7 @@ const config: UserConfig = {
       version: { name: build, pollInterval: 0 },
       serviceWorker: { register: false },
       ...(DEMO ? { router: { type: 'hash' } } : {}),
+      prerender: { crawl: false, entries: DEMO ? [] : ['/'] },
       csp: { mode: 'hash', directives: PAGE_POLICY },
     }),
   ],

@@ -26,6 +26,13 @@ describe('the app', () => {
     });
   }
 
+  it('gives the managed browser a page of its own', async () => {
+    await using gateway = await startTestBridge();
+    const answer = await gateway.http('/host', page);
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('<title>Perch host</title>')]);
+    expect(answer.headers.get('content-security-policy')).toBe(`${PAGE_CSP}; frame-ancestors 'none'`);
+  });
+
   verifies(
     'artifacts/sandbox',
     'the frame for previews comes under its own policy, for the app alone to frame, and without connections',

@@ -42,6 +42,9 @@ export const isReserved = (url: string): boolean => RESERVED.test(url);
 /** Worker scripts (`worker.format` of the build puts them there). */
 const WORKER_SCRIPTS = /^\/(?:service-worker\.js|_app\/immutable\/workers\/)/;
 
+/** The page without the app's start page; the build writes it (web/start-page.ts). */
+const HOST_FILE = 'host.html';
+
 interface AppFilesOptions {
   appDir: string;
   workerCsp: string;
@@ -55,6 +58,7 @@ interface AppFilesOptions {
  */
 export async function serveAppFiles(app: FastifyInstance, { appDir, workerCsp, vaults }: AppFilesOptions): Promise<void> {
   const pagePolicy = createPolicyReader(join(appDir, 'index.html'), "'none'");
+  const hostPolicy = createPolicyReader(join(appDir, HOST_FILE), "'none'");
   const framePolicy = createPolicyReader(join(appDir, FRAME_FILE), "'self'");
 
   await app.register(fastifyStatic, {
@@ -95,6 +99,11 @@ export async function serveAppFiles(app: FastifyInstance, { appDir, workerCsp, v
   };
   app.get('/', page);
   app.get('/index.html', page);
+  // The managed Chromium's page needs nothing of the app.
+  app.get('/host', async (request, reply) => {
+    const policy = await hostPolicy();
+    return policy === undefined ? page(request, reply) : reply.header('content-security-policy', policy).sendFile(HOST_FILE);
+  });
   app.get(`/${FRAME_FILE}`, async (_request, reply) => {
     const policy = await framePolicy();
     if (policy === undefined) return reply.code(404).send(createErrorBody(404, 'The app is not built'));

@@ -120,7 +120,7 @@ async function measureFirstLoad(context: BrowserContext, url: string): Promise<{
   const ms = await waitUntilUsable(page);
   const began = await page.evaluate(() => performance.timeOrigin);
   const isLater = (request: Request): boolean => isScript(request) && request.timing().startTime - began > ms;
-  // The code that shows messages loads after the page is usable.
+  // Some code loads after the page is usable.
   if (!requests.some(isLater)) await page.waitForEvent('requestfinished', isLater);
   // The network is never idle for the page: Chromium does not report that the worker's script has loaded.
   for (let before = -1; before !== requests.length; await page.waitForTimeout(1_000)) before = requests.length;

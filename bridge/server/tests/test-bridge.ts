@@ -93,6 +93,7 @@ async function writeTestApp(dir: string): Promise<string> {
   const script = `console.log(${JSON.stringify('x'.repeat(500))});`;
   const files: Record<string, string | Buffer> = {
     'index.html': `<!doctype html><meta http-equiv="content-security-policy" content="${PAGE_CSP}"><title>Perch</title>`,
+    'host.html': `<!doctype html><meta http-equiv="content-security-policy" content="${PAGE_CSP}"><title>Perch host</title>`,
     'frame.html': `<!doctype html><meta http-equiv="content-security-policy" content="${FRAME_CSP}"><title>Preview</title>`,
     'build.json': JSON.stringify({ build: 'build-1', workerCsp: WORKER_CSP }),
     'service-worker.js': script,

@@ -1,8 +1,9 @@
 /** Whether this tab is visible. */
 class PageVisibility {
-  isVisible = $state(document.visibilityState === 'visible');
+  isVisible = $state(import.meta.env.SSR || document.visibilityState === 'visible');
 
   constructor() {
+    if (import.meta.env.SSR) return;
     document.addEventListener('visibilitychange', () => (this.isVisible = document.visibilityState === 'visible'));
   }
 }

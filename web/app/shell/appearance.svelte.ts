@@ -11,10 +11,11 @@ class Appearance {
   theme = $state<Theme>(parseChoice(THEMES, safeLocalStorage.read('theme')));
   contrast = $state<Contrast>(parseChoice(CONTRASTS, safeLocalStorage.read('contrast')));
   /** Whether contrast is high, by the choice here or by the system. */
-  isHighContrast = $state(document.documentElement.dataset.contrast === 'more');
-  readonly #contrastQuery = matchMedia('(prefers-contrast: more)');
+  isHighContrast = $state(!import.meta.env.SSR && document.documentElement.dataset.contrast === 'more');
+  readonly #contrastQuery = import.meta.env.SSR ? null : matchMedia('(prefers-contrast: more)');
 
   constructor() {
+    if (import.meta.env.SSR) return;
     safeLocalStorage.watch('theme', (value) => {
       this.theme = parseChoice(THEMES, value);
       this.#apply();
@@ -23,7 +24,7 @@ class Appearance {
       this.contrast = parseChoice(CONTRASTS, value);
       this.#apply();
     });
-    this.#contrastQuery.addEventListener('change', () => this.#apply());
+    this.#contrastQuery?.addEventListener('change', () => this.#apply());
   }
 
   choose({ theme = this.theme, contrast = this.contrast }: { theme?: Theme; contrast?: Contrast }): void {
@@ -37,7 +38,7 @@ class Appearance {
     const { dataset } = document.documentElement;
     if (this.theme === 'system') delete dataset.theme;
     else dataset.theme = this.theme;
-    this.isHighContrast = this.contrast === 'more' || this.#contrastQuery.matches;
+    this.isHighContrast = this.contrast === 'more' || this.#contrastQuery?.matches === true;
     if (this.isHighContrast) dataset.contrast = 'more';
     else delete dataset.contrast;
   }

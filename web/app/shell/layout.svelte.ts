@@ -28,6 +28,7 @@ class Layout {
   readonly hasDrawer = $derived(this.isNarrow || this.isFullBleed);
 
   constructor() {
+    if (import.meta.env.SSR) return;
     const narrow = matchMedia(NARROW_QUERY);
     this.isNarrow = narrow.matches;
     narrow.addEventListener('change', () => {

@@ -109,7 +109,7 @@ class Models {
 
   /** Name of a model on screen, also of one that its server no longer lists. */
   getDisplayName(key: string): string {
-    return this.find(key)?.display_name ?? key.slice(key.indexOf('/') + 1);
+    return this.find(key)?.display_name ?? (key === GUIDE_MODEL ? m.model_words_guide() : key.slice(key.indexOf('/') + 1));
   }
 
   getProviderName(id: string): string {

@@ -12,10 +12,10 @@ class Onboarding {
   /** `asked`, `skipped`, or null if nothing was chosen. */
   #storedChoice = $state(safeLocalStorage.read('onboarding'));
   /** A model was set at the last visit: the setup stays hidden until the list is loaded. */
-  readonly #hadModel = safeLocalStorage.read('model-seen') !== null;
+  readonly hadModel = safeLocalStorage.read('model-seen') !== null;
 
   readonly #isGuided = $derived(
-    models.isLoaded ? models.defaultModel === GUIDE_MODEL || models.list.every(({ key }) => key === GUIDE_MODEL) : !this.#hadModel,
+    models.isLoaded ? models.defaultModel === GUIDE_MODEL || models.list.every(({ key }) => key === GUIDE_MODEL) : !this.hadModel,
   );
   readonly isVisible = $derived(this.isLocalSetupOpen || this.#storedChoice === 'asked' || (this.#storedChoice === null && this.#isGuided));
 

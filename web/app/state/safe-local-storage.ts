@@ -28,7 +28,7 @@ export const safeLocalStorage = {
     const listener = (event: StorageEvent): void => {
       if (event.key === toKey(key) || event.key === null) onChange(event.newValue);
     };
-    addEventListener('storage', listener);
+    globalThis.addEventListener?.('storage', listener);
     return () => removeEventListener('storage', listener);
   },
 };

@@ -13,11 +13,10 @@ export async function openShowcase(): Promise<void> {
   if (sessionStorage.getItem(OPENED_KEY) !== null) return;
   sessionStorage.setItem(OPENED_KEY, 'yes');
   if (!isFrontPage) return;
+  const path = `/chat/${SHOWCASE.agentId}/${SHOWCASE.sessionId}`;
+  await goto(path, { replaceState: true, state: { opensArtifact: true } });
   // A visitor may have deleted it.
-  const isThere = await gateway.call('chat.history', { ...SHOWCASE, limit: 1 }).then(
-    () => true,
-    () => false,
-  );
-  if (isThere && page.route.id === '/(app)/(chat)')
-    await goto(`/chat/${SHOWCASE.agentId}/${SHOWCASE.sessionId}`, { replaceState: true, state: { opensArtifact: true } });
+  void gateway.call('chat.history', { ...SHOWCASE, limit: 1 }).catch(() => {
+    if (page.params.sessionId === SHOWCASE.sessionId) void goto('/', { replaceState: true });
+  });
 }
