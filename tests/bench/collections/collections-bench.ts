@@ -13,7 +13,7 @@ const PASSAGES_PER_DOCUMENT = 10;
 
 /** Search among 100,000 passages in a SharedWorker of a browser, as the gateway does it; making the index, and using it after a restart. */
 export async function benchCollections({ quick }: { quick: boolean }): Promise<Figure[]> {
-  const documents = Number(process.env['PERCH_BENCH_DOCUMENTS'] ?? (quick ? 1000 : 10_000));
+  const documents = Number(process.env['PERCH_BENCH_COLLECTION'] ?? (quick ? 1000 : 10_000));
   const code = await bundleWorker();
   const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<!doctype html><title>Bench</title>'));
   server.listen(0, '127.0.0.1');
@@ -24,6 +24,7 @@ export async function benchCollections({ quick }: { quick: boolean }): Promise<F
     const page = await browser.page(origin);
     const worker = await startWorker(page, code);
     const chars = await worker('seed', documents, PASSAGES_PER_DOCUMENT);
+    console.error(`seeded ${documents} documents`);
     // The collections were loaded before the seed.
     const indexing = await startWorker(page, code, 'indexing');
     const building = performance.now();
@@ -33,6 +34,7 @@ export async function benchCollections({ quick }: { quick: boolean }): Promise<F
       longest = Math.max(longest, await indexing('watchDelays', 100));
     }
     const built = (performance.now() - building) / 1000;
+    console.error(`index complete after ${built.toFixed(0)} s`);
     const samples: number[] = [];
     for (let seed = 100; seed < (quick ? 150 : 400); seed++) samples.push((await indexing('search', seed)).ms);
     const { bytes, segments } = await indexing('measureIndex');

@@ -33,7 +33,7 @@ const loading = opening.then((vault) =>
 );
 
 /** What the page can call in this worker. */
-export const api = {
+const api = {
   /** Stores documents without an index, as another host's would arrive. Resolves with the characters of their texts. */
   async seed(documents: number, passagesEach: number): Promise<number> {
     const vault = await opening;

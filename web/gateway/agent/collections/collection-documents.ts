@@ -57,11 +57,12 @@ export class CollectionDocuments {
     return Promise.all(
       changes.map(async ({ key, deleted }) => {
         const collectionId = toCollectionId(key);
-        const documents = this.#loaded.get(collectionId);
-        const before = documents?.get(key);
+        const documents = await this.#loading.get(collectionId)?.catch(() => undefined);
+        if (!documents) return { collectionId, removedTextId: undefined };
+        const before = documents.get(key);
         const record = deleted ? undefined : await this.#vault.collection('collectionDocuments').get(key);
-        if (record) documents?.set(key, record);
-        else documents?.delete(key);
+        if (record) documents.set(key, record);
+        else documents.delete(key);
         return { collectionId, removedTextId: before?.text?.id === record?.text?.id ? undefined : before?.text?.id };
       }),
     );

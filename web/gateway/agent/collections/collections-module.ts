@@ -16,8 +16,8 @@ type CollectionsNeeds = Omit<CollectionsDeps, 'reader' | 'vectors' | 'allow'> & 
 
 /** Principal of calls that compute vectors. */
 const COLLECTIONS_PRINCIPAL = 'collections';
-/** Milliseconds after which a host looks whether it has become the one that indexes. */
-const CHECK_MS = 60_000;
+/** Milliseconds after which what waits, such as for free storage, is tried again. */
+const CHECK_MS = 3_600_000;
 
 /** Collections of documents: needed while they are indexed or their folders are watched, and by searches. */
 export const collectionsModule = defineModule<CollectionsNeeds>()({

@@ -33,6 +33,7 @@ export class PassageIndex {
   /** Number of meaningful words by passage; -1 for removed ones and unused numbers. */
   lengths = createIntegers(0);
   #end = 0;
+  #view: IndexView | undefined;
 
   get end(): number {
     return this.#end;
@@ -49,6 +50,7 @@ export class PassageIndex {
     added: Segment | undefined,
     isCurrent: (text: { documentId: string; textId: string }) => boolean,
   ): void {
+    this.#view = undefined;
     for (const id of removed) this.#drop(id);
     if (added) {
       added.base = this.#end;
@@ -66,6 +68,7 @@ export class PassageIndex {
   }
 
   drop(collectionId: string): void {
+    this.#view = undefined;
     for (const { id } of this.getSegments(collectionId)) this.#drop(id);
     this.#renumber();
   }
@@ -97,7 +100,7 @@ export class PassageIndex {
   search(query: string, collectionIds: readonly string[], limit: number): PassageHit[] {
     const segments = [...this.#segments.values()].filter(({ collectionId }) => collectionIds.includes(collectionId));
     if (segments.length === 0) return [];
-    const view = new IndexView(this, segments);
+    const view = this.#getView(segments);
     const concepts = extractConcepts(query, view, WEIGHTS).map((concept) => scoreConcept(view, concept, BM25));
     try {
       return this.#rank(concepts, limit).flatMap(({ number, ...hit }) => {
@@ -109,14 +112,23 @@ export class PassageIndex {
     }
   }
 
+  /** The same view for the same segments, until a passage is added or removed. */
+  #getView(segments: readonly Segment[]): IndexView {
+    const view = this.#view;
+    if (view?.segments.length === segments.length && segments.every((segment, index) => segment === view.segments[index])) return view;
+    return (this.#view = new IndexView(this, segments));
+  }
+
   #rank(concepts: readonly ConceptScores[], limit: number): { number: number; score: number; coverage: number }[] {
     const buffers = this.scratch.take(this.#end);
     const { scores: totals, touched } = buffers;
     let count = 0;
     for (const { touched: numbers, scores } of concepts) {
-      for (const number of numbers) {
-        if (totals[number] === 0) touched[count++] = number;
-        totals[number] = (totals[number] ?? 0) + (scores[number] ?? 0);
+      for (let index = 0; index < numbers.length; index++) {
+        const number = numbers[index] ?? 0;
+        const before = totals[number] ?? 0;
+        if (before === 0) touched[count++] = number;
+        totals[number] = before + (scores[number] ?? 0);
       }
     }
     const totalWorth = concepts.reduce((sum, { worth }) => sum + worth, 0);
@@ -130,6 +142,7 @@ export class PassageIndex {
   }
 
   #removeText({ base, textIndexes }: Segment, text: number): void {
+    this.#view = undefined;
     let row = lowerBound(textIndexes, text);
     for (; textIndexes[row] === text; row++) this.lengths[base + row] = -1;
   }
@@ -159,14 +172,14 @@ export class PassageIndex {
 /** Some segments as one index. */
 class IndexView implements TermIndex {
   readonly #index: PassageIndex;
-  readonly #segments: readonly Segment[];
+  readonly segments: readonly Segment[];
   readonly size: number;
   readonly meanLength: number;
   readonly languages: readonly Language[];
   readonly speakers: ReadonlyMap<string, number> = new Map();
 
   constructor(index: PassageIndex, segments: readonly Segment[]) {
-    [this.#index, this.#segments] = [index, segments];
+    [this.#index, this.segments] = [index, segments];
     let [size, total] = [0, 0];
     const languages = new Uint32Array(LANGUAGES.length);
     for (const segment of segments) {
@@ -205,11 +218,11 @@ class IndexView implements TermIndex {
   }
 
   find(term: string): TermPostings | undefined {
-    const lists = this.#segments.flatMap((segment) => segment.find(term));
+    const lists = this.segments.flatMap((segment) => segment.find(term));
     return lists.length === 0 ? undefined : { count: lists.reduce((sum, { count }) => sum + count, 0), lists };
   }
 
   findWordFamily(term: string): string[] {
-    return [...new Set(this.#segments.flatMap((segment) => segment.findWordFamily(term)))];
+    return [...new Set(this.segments.flatMap((segment) => segment.findWordFamily(term)))];
   }
 }

@@ -128,7 +128,7 @@ function lowerBound(sorted: StringColumn, text: string): number {
   let [from, end] = [0, sorted.length];
   while (from < end) {
     const middle = (from + end) >>> 1;
-    if (sorted.at(middle) < text) from = middle + 1;
+    if (sorted.isBefore(middle, text)) from = middle + 1;
     else end = middle;
   }
   return from;

@@ -37,6 +37,19 @@ export class StringColumn {
     return { bytes: this.#bytes.subarray(from, end >>> 1), wide: (end & 1) === 1 };
   }
 
+  /** Whether a string sorts before a text. Decodes nothing. */
+  isBefore(number: number, text: string): boolean {
+    const { bytes, wide } = this.raw(number);
+    const length = wide ? bytes.length >> 1 : bytes.length;
+    for (let index = 0; index < length; index++) {
+      const unit = wide ? (bytes[2 * index] ?? 0) | ((bytes[2 * index + 1] ?? 0) << 8) : (bytes[index] ?? 0);
+      // NaN at the end of the text, which then comes first.
+      const other = text.charCodeAt(index);
+      if (unit !== other) return unit < other;
+    }
+    return length < text.length;
+  }
+
   /** Index of a string accepted by `accepts`; -1 if there is none. */
   find(text: string, accepts: (number: number) => boolean = () => true): number {
     const { first, next } = (this.#hashTable ??= this.#hashed());
