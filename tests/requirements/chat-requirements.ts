@@ -10,6 +10,7 @@ export const chat = [
     'chat.abort/aborts': '`chat.abort` ends the current generation and answers `{aborted}`.',
     'chat.history/messages': '`chat.history` answers the messages of a session.',
     'chat.citations/supported': 'A reply names the sources of the claims that they support, and of no others; its text has no markers.',
+    'chat.citations/opens': 'A citation opens its document at the passage, which is highlighted.',
     'chat.citations/api': 'Answers of agents over `/v1` have annotations in OpenAI’s form.',
     'chat.resend/regenerates': '`chat.resend` re-sends the last user message.',
     'chat.resend/earlier':

@@ -18,25 +18,18 @@ export function renderCitationChips(root: Node, marks: readonly CitationMark[]):
   const texts: Text[] = [];
   while (walker.nextNode()) if (PLACEHOLDER.test(walker.currentNode.nodeValue ?? '')) texts.push(walker.currentNode as Text);
   for (const text of texts) {
+    // Texts and indexes of marks in turn.
+    const pieces = text.data.split(PLACEHOLDER);
+    const nodes = pieces.flatMap((piece, index): Node[] => {
+      if (index % 2 === 0) return [document.createTextNode(piece)];
+      const mark = marks[Number(piece)];
+      return mark ? [createChip(mark)] : [];
+    });
     // A button cannot be in a link, and code and formulas are shown as they are.
     const frame = text.parentElement?.closest('a, code, pre, .math');
-    let rest: Text | undefined = text;
-    let after: ChildNode = frame ?? text;
-    while (rest) {
-      const match: RegExpExecArray | null = PLACEHOLDER.exec(rest.data);
-      if (!match) break;
-      const next: Text = rest.splitText(match.index);
-      next.deleteData(0, match[0].length);
-      const mark = marks[Number(match[1])];
-      if (mark) {
-        const chip = createChip(mark);
-        if (frame) {
-          after.after(chip);
-          after = chip;
-        } else next.before(chip);
-      }
-      rest = next;
-    }
+    frame?.after(...nodes.filter((node) => node instanceof Element));
+    if (frame) text.data = pieces.filter((_, index) => index % 2 === 0).join('');
+    else text.replaceWith(...nodes);
   }
 }
 

@@ -3,6 +3,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { hasVisibleText, stripBidiControls, toVisibleName } from '#shared/display-name.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import { type ModelParameters, readModelParameters } from '#shared/rpc/model-parameters.ts';
+import type { CitedSource } from '#shared/rpc/passage.ts';
 import type { HistoryMessage, SessionEntry } from '#shared/rpc/record-schemas.ts';
 import { withoutVia } from './records/routed-call.ts';
 import { type Branch, type MessageRecord, type SessionRecord, toSessionKey } from './chat-records.ts';
@@ -82,7 +83,8 @@ export function toHistory({ messages: records, unread }: Pick<Branch, 'messages'
   const messages: HistoryMessage[] = [];
   let totalBytes = 0;
   for (const record of records.toReversed()) {
-    const message = toHistoryMessage(record);
+    const whole = toHistoryMessage(record);
+    const message = whole.sources && computeSize(whole) > MAX_MESSAGE_BYTES ? withShortSources(whole, whole.sources) : whole;
     let bytes = computeSize(message) + (unread[message.id] ?? 0);
     let shortened: HistoryMessage = message;
     if (bytes > MAX_MESSAGE_BYTES) {
@@ -99,6 +101,27 @@ export function toHistory({ messages: records, unread }: Pick<Branch, 'messages'
     messages.push(shortened);
   }
   return { messages: messages.reverse(), cut: false };
+}
+
+/** The message with the first quote of each source instead of its text. */
+function withShortSources({ citations = [], ...message }: HistoryMessage, sources: readonly CitedSource[]): HistoryMessage {
+  const quotes = new Map(citations.toReversed().map(({ number, quote }) => [number, quote]));
+  return {
+    ...message,
+    citations: citations.map((citation) => {
+      const { text } = quotes.get(citation.number) ?? citation.quote;
+      return { ...citation, quote: { text, start: 0, end: text.length } };
+    }),
+    sources: sources.map((source) => {
+      const { locator } = source;
+      const { text, start } = quotes.get(source.number) ?? { text: '', start: 0 };
+      return {
+        ...source,
+        text,
+        ...(locator ? { locator: { ...locator, start: locator.start + start, end: locator.start + start + text.length } } : {}),
+      };
+    }),
+  };
 }
 
 function computeSize(message: HistoryMessage): number {

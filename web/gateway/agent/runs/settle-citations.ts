@@ -6,6 +6,8 @@ import type { SettledText } from './run-sources.ts';
 /** Maximum number of citations of a reply, and of characters of all its sources, which are stored with it. */
 const MAX_CITATIONS = 500;
 const MAX_TOTAL_CHARS = 48_000;
+/** Maximum number of sources that are compared with a reply: those that it names, and those with the most words of it. */
+const MAX_COMPARED = 60;
 /** Longer replies get only their markers removed. */
 const MAX_ATTRIBUTED_CHARS = 200_000;
 
@@ -22,11 +24,33 @@ export function settleCitations(content: string, { sources, own, question, rules
   const { text, markers } = stripMarkers(content, rules);
   if (text.length > MAX_ATTRIBUTED_CHARS) return { content: text };
   const named = new Set(markers.flatMap(({ numbers }) => numbers));
-  const relevant = sources.filter(({ number }) => own.has(number) || named.has(number));
+  const relevant = chooseSources(text, sources, { own, named });
   const citations = attributeAnswer(text, relevant, { markers, question, unmarked: own }).slice(0, MAX_CITATIONS);
   if (citations.length === 0) return { content: text };
   return { content: text, ...boundSources(citations, relevant) };
 }
+
+function chooseSources(
+  text: string,
+  sources: readonly CitedSource[],
+  { own, named }: { own: ReadonlySet<number>; named: ReadonlySet<number> },
+): CitedSource[] {
+  const others = sources.filter(({ number }) => own.has(number) && !named.has(number));
+  const chosen = sources.filter(({ number }) => named.has(number));
+  const room = Math.max(0, MAX_COMPARED - chosen.length);
+  if (others.length <= room) return [...chosen, ...others];
+  const words = toWords(text);
+  const ranked = others.map((source) => ({ source, common: [...toWords(source.text)].filter((word) => words.has(word)).length }));
+  return [
+    ...chosen,
+    ...ranked
+      .sort((a, b) => b.common - a.common)
+      .slice(0, room)
+      .map(({ source }) => source),
+  ];
+}
+
+const toWords = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu));
 
 /** The cited sources, their texts cut around the quotes if they are long together. */
 function boundSources(citations: readonly Citation[], sources: readonly CitedSource[]): { citations: Citation[]; sources: CitedSource[] } {
