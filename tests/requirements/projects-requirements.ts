@@ -13,7 +13,8 @@ export const projects = [
     'projects/trash': 'A deleted project can be restored with its chats and files; deleted permanently, its files are gone.',
     'projects/transfer': 'An exported project is the same when it is imported, and importing it twice adds nothing.',
     'projects/outside': 'Imported instructions, files and memories count as outside content until a person reviews them.',
-    'projects/people': 'Only people set instructions, and export and import are for callers with full access.',
+    'projects/people': 'Only people set instructions, model and memory, and export and import are for callers with full access.',
+    'projects/app': 'The app shows projects in the sidebar and on pages of their own.',
     'projects/hosts': 'Hosts share projects, and both versions of a concurrent change are kept for the person.',
   }),
 ];
