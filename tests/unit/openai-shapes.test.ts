@@ -7,8 +7,13 @@ import type { responseEvent } from '../support/openai-shapes/event-shapes.ts';
 import type { model } from '../support/openai-shapes/list-shapes.ts';
 import type { deletedResponse, itemList, response } from '../support/openai-shapes/response-shapes.ts';
 
+/** A completion without annotations: the package has none of files. */
+type WithoutAnnotations<T extends { choices: { message: object }[] }> = Omit<T, 'choices'> & {
+  choices: (Omit<T['choices'][number], 'message'> & { message: Omit<T['choices'][number]['message'], 'annotations'> })[];
+};
+
 it('the shapes are those of the official package', () => {
-  expectTypeOf<z.infer<typeof completion>>().toExtend<OpenAI.ChatCompletion>();
+  expectTypeOf<WithoutAnnotations<z.infer<typeof completion>>>().toExtend<OpenAI.ChatCompletion>();
   expectTypeOf<z.infer<typeof completionChunk>>().toExtend<OpenAI.ChatCompletionChunk>();
   expectTypeOf<z.infer<typeof model>>().toExtend<OpenAI.Model>();
   // `output_text` is made by the package, `access_programs` is not supported, `usage` may be null, and `tools` are those of the request.

@@ -35,6 +35,7 @@ const tools = coreTools({
   },
   memories: { load: () => Promise.reject(new Error('Nothing is remembered here')) },
   longTermMemories: { load: () => Promise.reject(new Error('Nothing is remembered here')) },
+  agent: () => Promise.reject(new Error('There is no agent here')) as never,
   labels: new ContentLabels({ vault: { collection: () => Promise.reject(new Error('no labels here')) as never }, clock: systemClock }),
 });
 

@@ -14,7 +14,7 @@ const params = z.strictObject({
     .strictObject({ tokens: z.number().int().min(1).optional(), usd: z.number().positive().optional() })
     .optional()
     .describe('It stops when this is used up'),
-  continue: z.string().min(1).max(128).optional().describe('Id of an earlier sub-agent of this chat, which goes on with this task'),
+  continue: z.string().min(1).max(128).optional().describe('Id of an earlier sub-agent of this chat, which continues with this task'),
 });
 
 /** The tool for sub-agents. */

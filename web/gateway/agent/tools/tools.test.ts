@@ -36,11 +36,11 @@ function setUp(messages: MessageRecord[] = []) {
       },
     },
   };
-  const memories = { load: async () => ({ getManager: () => memory.open() }) };
-  const longTermMemories = { load: async () => ({ list: async () => [], getWorkspaceName: () => 'main' }) };
+  const memories = { load: async () => ({ openWorkspace: () => memory.open() }) };
+  const longTermMemories = { load: async () => ({ listIn: async () => [] }) };
   const labels = new ContentLabels({ vault: { collection: () => Promise.reject(new Error('no labels here')) as never }, clock });
-  for (const tool of coreTools({ vault, memories, longTermMemories, labels, keepVersion: async () => {}, clock, timeZone: () => 'UTC' }))
-    registry.register(tool);
+  const deps = { vault, memories, longTermMemories, labels, agent: () => agent, keepVersion: async () => {}, clock, timeZone: () => 'UTC' };
+  for (const tool of coreTools(deps)) registry.register(tool);
   const context = { agentId: 'main', sessionKey: 'main/main', runId: null, principal: 'owner', signal: new AbortController().signal };
   const run = (tool: string, args: Record<string, unknown> = {}): Promise<unknown> => registry.run({ tool, args }, context);
   return { registry, memory, run, clock, context };
