@@ -18,7 +18,9 @@ export function createFetch({ getAllowedOrigins, getEgress, isBridgeAway = () =>
   return async (url, { method = 'GET', headers = {}, bytes, body = bytes, signal, forward, namedBy, follow }) => {
     const { origin } = new URL(url);
     if (!getAllowedOrigins().has(namedBy ?? origin))
-      throw new FetchRefusedError(`${namedBy ?? origin} is not the address of a configured provider, MCP server, channel or search service.`);
+      throw new FetchRefusedError(
+        `${namedBy ?? origin} is not the address of a configured provider, MCP server, channel or search service.`,
+      );
     const request = { signal, ...(body === undefined ? {} : { body }) };
     const isNamedByOther = namedBy !== undefined && namedBy !== origin;
     const allHeaders = { ...headers, ...(isNamedByOther ? { ':named-by': namedBy } : {}), ':method': method, ':url': url };

@@ -132,7 +132,12 @@ export class SubAgents {
     const agent = agents.get(agentId);
     const model = await this.#chooseModel(task, agent, caller, delegation);
     const limits = getLimits(caller);
-    const offered = await tools.listOffered(withWeb(caller, context.web), context.actsFor ?? context.principal, context.only, context.scopes);
+    const offered = await tools.listOffered(
+      withWeb(caller, context.web),
+      context.actsFor ?? context.principal,
+      context.only,
+      context.scopes,
+    );
     const { tools: patterns } = task;
     const names = offered.map(({ name }) => name).filter((name) => !patterns || patterns.some((pattern) => matchesWildcard(pattern, name)));
     if (patterns && patterns.length > 0 && names.length === 0)
