@@ -37,6 +37,7 @@ export const FAILURE_STEPS: readonly Step[] = [
       beside: createStep('tools.cancel', { callId: 'call' }),
     },
   },
+  createStep('collections.folders', { path: '/no/such/folder' }, 'NOT_FOUND'),
   createStep('channels.confirmSender', { channelId: 'telegram', code: 'ABCD2345' }, 'NOT_FOUND'),
   createStep('skills.list', { agentId: 'none' }, 'NOT_FOUND'),
   createStep('collections.create', { name: 'None', sources: [{ kind: 'folder', path: '/none/at/all' }] }, 'NOT_FOUND'),

@@ -6,7 +6,7 @@ import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { connectOutside } from './outside-client.ts';
 import { takeScreenshots } from './take-screenshots.ts';
 
-const FILLER = Array.from({ length: 60 }, (_, index) => `Paragraph ${index + 1} of the log is about the weather at sea.\n\n`).join('');
+const FILLER = Array.from({ length: 120 }, (_, index) => `Paragraph ${index + 1} of the log is about the weather at sea.\n\n`).join('');
 const WHALES = `# Whales\n\n${FILLER}## Food\n\nThe blue whale is the largest animal. It eats krill.\n\n## Migration\n\n${FILLER}`;
 const CLAIM = 'Blue whales eat krill';
 

@@ -35,7 +35,7 @@ describe('sub-agents', () => {
     at.model.queueReply('Three herons; the reeds were not counted.');
     await herons.getByRole('textbox', { name: 'Message to Herons' }).fill('Only the north shore');
     await page.keyboard.press('Enter');
-    await herons.getByText('There are three herons.').first().waitFor();
+    await herons.getByText('There are three herons.').filter({ visible: true }).first().waitFor();
     await replies(page).getByText('Three herons; the reeds were not counted.').waitFor();
     await herons.getByText('Only the north shore').waitFor();
     await takeScreenshots(page, 'sub-agents-done');
