@@ -34,7 +34,7 @@ export class Projects {
   /** Most recently used first. */
   async list(archived?: boolean): Promise<Project[]> {
     const [records, sessions] = await Promise.all([this.#store.list(), this.#deps.vault.sessions.list()]);
-    const chats = Map.groupBy(sessions, ({ projectId }) => projectId ?? '');
+    const chats = Map.groupBy(sessions, ({ projectId, subAgent }) => (subAgent ? '' : (projectId ?? '')));
     return records
       .filter((record) => archived === undefined || record.archived === archived)
       .map((record) => toProject(record, chats.get(record.id) ?? []))
@@ -53,8 +53,9 @@ export class Projects {
     return record;
   }
 
+  /** Its chats, without those of their sub-agents. */
   async listChats(id: string): Promise<SessionRecord[]> {
-    return (await this.#deps.vault.sessions.list()).filter(({ projectId }) => projectId === id);
+    return (await this.#deps.vault.sessions.list()).filter(({ projectId, subAgent }) => projectId === id && !subAgent);
   }
 
   /** Throws `NOT_FOUND` if an agent does not exist, or no chat is in the folder. */

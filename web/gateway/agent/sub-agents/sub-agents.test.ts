@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest';
 import { GatewayClient } from '#shared/client/client.ts';
 import type { SubAgentEntry } from '#shared/rpc/record-schemas.ts';
 import { webPort } from '#shared/ports/web-port.ts';
+import { createCollection, toFile } from '../collections/fixture.ts';
 import { createCapability, FakeBridge } from '../../../../tests/support/fake-bridge.ts';
 import { isSubAgentSession } from '../../storage/session-views.ts';
 import { verifies } from '../../../../tests/requirements.ts';
@@ -125,6 +126,26 @@ describe('a sub-agent', () => {
 });
 
 describe('rights and costs', () => {
+  verifies('subagents/rights', 'a sub-agent searches the collections of its chat, in the project of its chat', async () => {
+    await using gw = await createTestGateway({
+      model: toScript([delegate('Count')], (task, call) =>
+        task === 'Count' && readResults(call).length === 0 ? [{ tool: 'collection_search', args: { query: 'herons' } }] : ['Done'],
+      ),
+    });
+    const { client } = await gw.client();
+    const { id } = await createCollection(client, [toFile('lake.md', 'Three herons live at the lake.')]);
+    const { project } = await client.call('projects.create', { name: 'Lake', collections: [id] });
+    await client.call('chat.send', { message: 'Hello', sessionId: 'lake' });
+    await client.call('projects.addChats', { id: project.id, paths: ['main/lake.jsonl'] });
+    await client.call('chat.send', { message: 'Plan', sessionId: 'lake' });
+    expect(gw.calls.flatMap(readResults).join()).toContain('Three herons live at the lake.');
+    const { project: after } = await client.call('projects.get', { id: project.id });
+    expect(after.chats).toBe(1);
+    const { subAgents } = await client.call('sessions.subAgents', { path: 'main/lake.jsonl' });
+    expect((await gw.vault.sessions.list()).find(({ sessionId }) => sessionId === subAgents[0]?.sessionId)?.projectId).toBe(project.id);
+    expect(gw.faults).toEqual([]);
+  });
+
   verifies('subagents/rights', 'a sub-agent has no tool that its caller lacks', async () => {
     await using gw = await createTestGateway({
       model: toScript([delegate('Count', { agent: 'other', tools: ['current_*', 'docs_search', 'exec'] })], (_task, call) =>

@@ -12,6 +12,7 @@ import type { Vault } from '../../storage/vault-interface.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import { isPerson } from '../../system/person.ts';
 import { type Agent, type Agents, withWeb } from '../agents.ts';
+import { withCollections } from '../collections/attached-collections.ts';
 import { HttpAgents } from '../runs/http-agents.ts';
 import { RunTreeNode, type SubAgentBudget } from '../runs/run-tree.ts';
 import type { Models, RunRequest, RunsDeps } from '../runs/run-types.ts';
@@ -133,7 +134,7 @@ export class SubAgents {
     const model = await this.#chooseModel(task, agent, caller, delegation);
     const limits = getLimits(caller);
     const offered = await tools.listOffered(
-      withWeb(caller, context.web),
+      withCollections(withWeb(caller, context.web), context.collections),
       context.actsFor ?? context.principal,
       context.only,
       context.scopes,
@@ -231,7 +232,7 @@ export class SubAgents {
   /** Creates the session of a sub-agent, or opens that of an earlier one. */
   async #open(
     { task, title, continues }: SubAgentTask,
-    { sessionKey, runId, toolCallId = '' }: SessionContext,
+    { sessionKey, runId, toolCallId = '', collections, project }: SessionContext,
     agent: Agent,
     node: RunTreeNode,
   ): Promise<LiveSubAgent> {
@@ -251,7 +252,13 @@ export class SubAgents {
     const key = toSessionKey(agent.id, sessionId);
     let session: SessionRecord | undefined;
     if (earlierId === undefined) {
-      session = { ...createSession(agent.id, sessionId, title ?? task, now), recall: false, subAgent: { ...work } };
+      session = {
+        ...createSession(agent.id, sessionId, title ?? task, now),
+        recall: false,
+        ...(collections?.length ? { collections: [...collections] } : {}),
+        ...(project ? { projectId: project.id } : {}),
+        subAgent: { ...work },
+      };
       await vault.sessions.add(session, []);
     } else {
       if (this.#live.has(key)) throw new RpcError('ALREADY_EXISTS', `The sub-agent "${sessionId}" is still working.`);
