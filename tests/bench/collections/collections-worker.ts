@@ -15,12 +15,12 @@ const QUERY_WORDS = 4;
 
 const opening = openVault({ name: 'bench', clock: systemClock, onclosed: () => {} });
 
-const loading = opening.then((vault) =>
+const loading = opening.then(async (vault) =>
   Collections.open({
     ...{ vault, hub: new EventBus(), clock: systemClock, bridge: detachedBridge, sync: undefined },
     reader: { read: () => Promise.reject(new Error()), readPassages: () => Promise.reject(new Error()) },
     vectors: new CollectionVectors({
-      store: vault.documents,
+      store: await vault.documents(),
       createEmbedder: () => {
         throw new Error('There is no model.');
       },
@@ -60,7 +60,7 @@ const api = {
           text: { id: `${id}.t`, indexedAt: 1, parts: parts.length, passages: passages.length, length: text.length },
         });
       }
-      await vault.documents.write({ put, texts });
+      await (await vault.documents()).write({ put, texts });
     }
     return chars;
   },
@@ -88,7 +88,7 @@ const api = {
 
   /** Bytes of the index, which are in memory too, and the number of its segments. */
   async measureIndex(): Promise<{ bytes: number; segments: number }> {
-    const segments = await (await opening).documents.getSegments(COLLECTION_ID);
+    const segments = await (await (await opening).documents()).getSegments(COLLECTION_ID);
     return { bytes: segments.reduce((sum, { bytes }) => sum + bytes.length, 0), segments: segments.length };
   },
 };

@@ -1,3 +1,4 @@
+import { lazy } from '#shared/async/lazy.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { Vault } from './vault-interface.ts';
 import type { OwnershipLostError } from './vault-errors.ts';
@@ -9,7 +10,6 @@ import { createConfigStore } from './config-store.ts';
 import { Database } from './database.ts';
 import { createConflictStore } from './conflict-store.ts';
 import { FileTotals } from './file-totals.ts';
-import { createDocumentStore } from './document-store.ts';
 import { createFileStore } from './file-store.ts';
 import { createLogRing } from './log-ring.ts';
 import { createMemoryStore } from './memory-store.ts';
@@ -126,7 +126,7 @@ export async function openVault(options: OpenVaultOptions): Promise<IndexedDbVau
     memories: createMemoryStore({ transactions }),
     files: createFileStore({ transactions, totals }),
     trash: createTrashStore({ transactions, clock }),
-    documents: createDocumentStore({ transactions, blobs }),
+    documents: lazy(async () => (await import('./document-store.ts')).createDocumentStore({ transactions, blobs })),
     collection: (name) => createCollection(transactions, name),
     writeAll: (writes) => writeRecords(transactions, writes),
     conflicts: createConflictStore({ transactions }),

@@ -345,7 +345,8 @@ export interface Vault {
     watch(listener: (change: { workspace: string; path: string; removed: boolean }) => void): () => void;
   };
   trash: TrashStore;
-  documents: DocumentStore;
+  /** Documents of collections; their code is loaded on first use. */
+  documents(): Promise<DocumentStore>;
   /** Records of the other kinds. */
   collection<Name extends keyof Collections>(name: Name): Collection<Collections[Name]>;
   /** Strict: writes several records, all or nothing. */

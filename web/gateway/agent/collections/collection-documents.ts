@@ -47,7 +47,7 @@ export class CollectionDocuments {
 
   /** Strict: stores changes, all or none. */
   async write(change: DocumentWrite): Promise<void> {
-    await this.#vault.documents.write(change);
+    await (await this.#vault.documents()).write(change);
     for (const record of change.put ?? []) this.#loaded.get(record.collectionId)?.set(record.id, record);
     for (const id of change.remove ?? []) this.#loaded.get(toCollectionId(id))?.delete(id);
   }

@@ -26,7 +26,7 @@ verifies('collections/replica', 'the other host searches what was synced, and fo
   await waitUntil(async () => (await search('fish')).length === 0);
   await client.call('collections.delete', { collectionId: id });
   await waitUntil(async () => (await other.call('collections.list', {})).count === 0);
-  expect(await second.vault.documents.getSegments(id)).toEqual([]);
+  expect(await (await second.vault.documents()).getSegments(id)).toEqual([]);
 });
 
 verifies(
@@ -82,7 +82,7 @@ verifies('collections/limits', 'a collection with all its documents takes no mor
     id: `${id}-${number}`,
     path: `${number}.md`,
   }));
-  await gw.vault.documents.write({ put });
+  await (await gw.vault.documents()).write({ put });
   const more = client.call('collections.addFiles', { collectionId: id, files: [toFile('more.md', 'More')] });
   await expect(more).rejects.toThrow('A collection can have 10000 documents. This one has 10000.');
   const page = await client.call('collections.documents', { collectionId: id, limit: 2, cursor: '9999' });

@@ -91,7 +91,7 @@ export class CollectionIndexes {
     this.#opening.delete(collectionId);
     const drop = async (): Promise<void> => {
       this.#index.drop(collectionId);
-      await this.#vault.documents.dropIndex(collectionId);
+      await (await this.#vault.documents()).dropIndex(collectionId);
     };
     await (open ? open.mutex.run(drop) : drop());
   }
@@ -127,7 +127,10 @@ export class CollectionIndexes {
   }
 
   async #load(collectionId: string): Promise<OpenIndex> {
-    const [rows] = await Promise.all([this.#vault.documents.getSegments(collectionId), this.#documents.load(collectionId)]);
+    const [rows] = await Promise.all([
+      this.#vault.documents().then((store) => store.getSegments(collectionId)),
+      this.#documents.load(collectionId),
+    ]);
     const open: OpenIndex = {
       ...{ builder: new SegmentBuilder(), building: new Set(), nextSegment: 0, mutex: new Mutex() },
       ...{ missing: 0, catchingUp: undefined },
@@ -139,7 +142,7 @@ export class CollectionIndexes {
       if (segment) this.#index.replace([], segment, this.#isCurrent);
       else unusable.push(id);
     }
-    if (unusable.length > 0) await this.#vault.documents.replaceSegments(unusable);
+    if (unusable.length > 0) await (await this.#vault.documents()).replaceSegments(unusable);
     // Searches do not wait for many texts.
     void this.#startCatchUp(collectionId, open).catch((error: unknown) => void (this.#stopped.signal.aborted || this.#fault(error)));
     return open;
@@ -187,7 +190,9 @@ export class CollectionIndexes {
   /** Undefined if parts are missing: they come later. */
   async #readText({ id, title, text }: CollectionDocumentRecord): Promise<IndexedText | undefined> {
     if (!text) return undefined;
-    const parts = await this.#vault.documents.getParts(
+    const parts = await (
+      await this.#vault.documents()
+    ).getParts(
       text.id,
       Array.from({ length: text.parts }, (_, part) => part),
     );
@@ -230,7 +235,7 @@ export class CollectionIndexes {
 
   async #write(collectionId: string, open: OpenIndex, removed: readonly string[], bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     const id = `${collectionId}/${String(open.nextSegment++).padStart(10, '0')}`;
-    await this.#vault.documents.replaceSegments(removed, { id, bytes });
+    await (await this.#vault.documents()).replaceSegments(removed, { id, bytes });
     // IndexedDB has copied the bytes, which the segment changes.
     const segment = await Segment.restore(id, collectionId, bytes);
     this.#index.replace(removed, segment, this.#isCurrent);

@@ -134,7 +134,7 @@ export class CollectionSearch {
   async #readPassage(place: PassagePlace & { collectionId: string }): Promise<CollectionPassage | undefined> {
     const { documentId, textId, number, collectionId } = place;
     const document = this.#deps.documents.peek(documentId);
-    const [part] = await this.#deps.vault.documents.getParts(textId, [place.part]);
+    const [part] = await (await this.#deps.vault.documents()).getParts(textId, [place.part]);
     const passage = part && getPassage(part, number);
     if (!document || !passage) return undefined;
     return {
@@ -172,7 +172,7 @@ export class CollectionSearch {
   }
 
   async #getPart(text: DocumentTextInfo, number: number): Promise<CollectionTextRecord> {
-    const [part] = await this.#deps.vault.documents.getParts(text.id, [number]);
+    const [part] = await (await this.#deps.vault.documents()).getParts(text.id, [number]);
     if (!part) throw new RpcError('NOT_FOUND', 'The text of the document has not arrived on this device yet. Try again later.');
     return part;
   }

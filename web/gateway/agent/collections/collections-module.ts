@@ -35,7 +35,7 @@ export const collectionsModule = defineModule<CollectionsNeeds>()({
       vault.usage.add({ id: crypto.randomUUID(), at, sessionKey: null, principal: COLLECTIONS_PRINCIPAL, purpose: 'embedding', ...call });
     };
     const vectors = new CollectionVectors({
-      store: vault.documents,
+      store: await vault.documents(),
       createEmbedder: (model) => createProviderEmbedder(model, { providers, onUsage }),
       warn: (message) => log.write('warn', 'collections', message),
     });

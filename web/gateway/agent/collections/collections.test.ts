@@ -97,7 +97,7 @@ describe('a collection of files', () => {
     await using again = await createTestGateway({ name: 'collections-restart', indexedDB });
     const { client: next } = await again.client();
     expect((await next.call('collections.search', { query: 'krill', collectionIds: [id] })).passages).toHaveLength(1);
-    const segments = await again.vault.documents.getSegments(id);
+    const segments = await (await again.vault.documents()).getSegments(id);
     expect(segments).toHaveLength(1);
   });
 
@@ -109,7 +109,7 @@ describe('a collection of files', () => {
     await expect(client.call('collections.get', { collectionId: id })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(await gw.vault.collection('collectionDocuments').list()).toEqual([]);
     expect(await gw.vault.collection('collectionTexts').list()).toEqual([]);
-    expect(await gw.vault.documents.getSegments(id)).toEqual([]);
+    expect(await (await gw.vault.documents()).getSegments(id)).toEqual([]);
     expect((await client.call('collections.search', { query: 'krill' })).passages).toEqual([]);
   });
 

@@ -82,7 +82,11 @@ export class Collections {
     const { vault, clock, bridge, fault } = deps;
     this.#documents = new CollectionDocuments(vault);
     this.#indexes = new CollectionIndexes({ vault, clock, fault, documents: this.#documents });
-    this.#sources = new SourceFiles({ bridge, files: vault.documents, allow: deps.allow });
+    this.#sources = new SourceFiles({
+      bridge,
+      files: { getFile: async (hash) => (await vault.documents()).getFile(hash) },
+      allow: deps.allow,
+    });
     this.#search = new CollectionSearch({ vault, documents: this.#documents, indexes: this.#indexes, vectors: deps.vectors });
     this.#events = new ThrottledEvents(clock);
     this.#indexer = new Indexer({
@@ -359,7 +363,7 @@ export class Collections {
     const document = await this.#documents.get(documentId);
     const record = this.getRecord(document.collectionId);
     const [hash] = document.blobs ?? [];
-    let bytes = hash === undefined ? undefined : await this.#deps.vault.documents.getFile(hash);
+    let bytes = hash === undefined ? undefined : await (await this.#deps.vault.documents()).getFile(hash);
     if (!bytes && this.#isOnDisk(record, document)) {
       const file = await this.#sources.read(record, document, signal);
       bytes = typeof file.bytes === 'string' ? fromBase64(file.bytes) : file.bytes;
