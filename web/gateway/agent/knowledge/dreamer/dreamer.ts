@@ -20,7 +20,7 @@ import { runDreaming } from './run-dreaming.ts';
 import { createPace } from './pace.ts';
 import { collectRecalls } from './recall-signals.ts';
 import { RunLog } from './run-log.ts';
-import { listOwnMemoryChats } from '../../projects/chat-workspaces.ts';
+import { listOwnMemoryChats } from '../../projects/memory-chats.ts';
 import { createSessionFilter } from './session-filter.ts';
 import { inheritRecalls } from '../../../knowledge/dreaming/inherited-recalls.ts';
 import type { Pace } from '../../../knowledge/dreaming/pace.ts';

@@ -1,5 +1,5 @@
 import { type Agents, getWorkspaceName } from '../../agents.ts';
-import { createChatFilter, listOwnMemoryChats } from '../../projects/chat-workspaces.ts';
+import { createChatFilter, listOwnMemoryChats } from '../../projects/memory-chats.ts';
 import { findProjectId } from '../../../storage/records/project-record.ts';
 import { isChannelSession } from '../../../system/channel-session.ts';
 import type { Clock } from '#shared/async/clock.ts';
