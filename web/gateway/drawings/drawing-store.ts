@@ -142,7 +142,7 @@ export class DrawingStore {
       this.#loaded.delete(id);
       const isMoved =
         item !== undefined &&
-        (await vault.trash.moveDrawing(id, item).catch((error: unknown) => {
+        (await (await vault.trash()).moveDrawing(id, item).catch((error: unknown) => {
           if (error instanceof StorageFullError) return false;
           throw error;
         }));
@@ -157,7 +157,7 @@ export class DrawingStore {
 
   /** Restores a drawing from the trash. */
   async restore(item: TrashedDrawing): Promise<void> {
-    await this.#enqueue(item.drawing.id, () => this.#deps.vault.trash.restoreDrawing(item));
+    await this.#enqueue(item.drawing.id, async () => (await this.#deps.vault.trash()).restoreDrawing(item));
     this.#emitListChange(item.drawing.id);
   }
 

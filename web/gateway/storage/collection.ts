@@ -1,5 +1,5 @@
 import type { Collection, Collections, RecordWrite } from './vault-interface.ts';
-import { getDrawingStage } from './trash-store.ts';
+import { getDrawingStage } from './drawing-stage.ts';
 import type { VaultSchema } from './vault-schema.ts';
 import type { Transactions, VaultWrite } from './transactions.ts';
 

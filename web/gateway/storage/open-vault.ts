@@ -22,7 +22,6 @@ import { createSecretStore } from './secret-store.ts';
 import { SessionList } from './session-list.ts';
 import { createSessionStore } from './session-store.ts';
 import { Transactions } from './transactions.ts';
-import { createTrashStore } from './trash-store.ts';
 import { UsageLog } from './usage-log.ts';
 
 export { VaultClosedError, VaultTooNewError } from './database.ts';
@@ -125,7 +124,7 @@ export async function openVault(options: OpenVaultOptions): Promise<IndexedDbVau
     secrets,
     memories: createMemoryStore({ transactions }),
     files: createFileStore({ transactions, totals }),
-    trash: createTrashStore({ transactions, clock }),
+    trash: lazy(async () => (await import('./trash-store.ts')).createTrashStore({ transactions, clock })),
     documents: lazy(async () => (await import('./document-store.ts')).createDocumentStore({ transactions, blobs })),
     collection: (name) => createCollection(transactions, name),
     writeAll: (writes) => writeRecords(transactions, writes),

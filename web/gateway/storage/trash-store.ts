@@ -1,3 +1,4 @@
+import { getDrawingStage } from './drawing-stage.ts';
 import type { SessionRecord } from './chat-records.ts';
 import { BLOB_STORES, deleteUnusedBlobs } from './blob-store.ts';
 import type { DrawingChange, DrawingRecord } from './records/drawing-record.ts';
@@ -162,12 +163,6 @@ export function createTrashStore({ transactions, clock }: { transactions: Transa
       }),
   };
 }
-
-/**
- * Fence of a drawing's record: grows with each deletion and restoration. Without it a rename that another host stored concurrently would bring
- * a deleted drawing back.
- */
-export const getDrawingStage = ({ restored = 0 }: DrawingRecord): number => 2 * restored;
 
 /** The session of a sub-agent after its chat got another key. */
 const withParent = (session: SessionRecord, before: string, now: string): SessionRecord =>

@@ -344,7 +344,8 @@ export interface Vault {
     /** Watches local writes and removals, not those of other hosts; returns a function that stops watching. */
     watch(listener: (change: { workspace: string; path: string; removed: boolean }) => void): () => void;
   };
-  trash: TrashStore;
+  /** Deleted items; their code is loaded on first use. */
+  trash(): Promise<TrashStore>;
   /** Documents of collections; their code is loaded on first use. */
   documents(): Promise<DocumentStore>;
   /** Records of the other kinds. */

@@ -12,7 +12,7 @@ export const trashModule = defineModule<TrashDeps>()({
   load: async (needs) => new (await import('./trash.ts')).Trash(needs),
   wakeOn: {
     every: CHECK_MS,
-    if: async ({ vault, clock }) => (await vault.trash.list()).some(({ deletedAt }) => clock.now() - deletedAt >= TRASH_MS),
+    if: async ({ vault, clock }) => (await (await vault.trash()).list()).some(({ deletedAt }) => clock.now() - deletedAt >= TRASH_MS),
   },
   refresh: (trash) => trash.empty({ onlyExpired: true }),
 });

@@ -230,7 +230,7 @@ describe('trash', () => {
     await using gw = await createTestGateway();
     const { client } = await gw.client();
     await client.call('chat.send', { message: 'large', ...birds });
-    gw.vault.trash.moveSession = () => Promise.reject(new StorageFullError('No space'));
+    (await gw.vault.trash()).moveSession = () => Promise.reject(new StorageFullError('No space'));
     expect(await client.call('sessions.delete', { path })).toEqual({ deleted: true });
     expect([await gw.vault.messages.recent(10), await listTrash(client)]).toEqual([[], []]);
   });

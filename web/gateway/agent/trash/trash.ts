@@ -54,7 +54,7 @@ export class Trash {
   }
 
   async list(): Promise<TrashEntry[]> {
-    const items = (await this.#deps.vault.trash.list()).sort((a, b) => b.deletedAt - a.deletedAt);
+    const items = (await (await this.#deps.vault.trash()).list()).sort((a, b) => b.deletedAt - a.deletedAt);
     return items.map((item) => ({
       ...{ id: item.id, kind: item.kind, title: item.title, agentId: getAgent(item), deletedAt: item.deletedAt },
       expiresAt: item.deletedAt + TRASH_MS,
@@ -70,7 +70,8 @@ export class Trash {
     const item = this.#createItem();
     const subAgentKeys = (await listSubAgentSessions(vault, [key])).map((session) => session.key);
     try {
-      if (!(await vault.trash.moveSession(key, item, { keepsSession: options?.keepsSession ?? false, subAgentKeys }))) return undefined;
+      if (!(await (await vault.trash()).moveSession(key, item, { keepsSession: options?.keepsSession ?? false, subAgentKeys })))
+        return undefined;
     } catch (error) {
       if (!(error instanceof StorageFullError)) throw error;
       for (const each of subAgentKeys) await vault.sessions.remove(each);
@@ -92,7 +93,7 @@ export class Trash {
 
   /** Stores a page, memory or project, and takes it back if `remove` fails. Resolves with its id in the trash. */
   async store(content: TrashContent, remove: () => Promise<unknown>): Promise<string> {
-    const { trash } = this.#deps.vault;
+    const trash = await this.#deps.vault.trash();
     const item = { ...this.#createItem(), ...content };
     await trash.add(item);
     try {
@@ -107,7 +108,7 @@ export class Trash {
 
   /** Throws `NOT_FOUND` if the item or its agent does not exist. */
   async restore(id: string): Promise<RestoredItem> {
-    const item = await this.#deps.vault.trash.get(id);
+    const item = await (await this.#deps.vault.trash()).get(id);
     if (!item) throw createMissingError(id);
     const path = await this.#restoreItem(item);
     this.#notifyChange();
@@ -116,8 +117,8 @@ export class Trash {
 
   /** Deletes an item permanently. Throws `NOT_FOUND`. */
   async delete(id: string): Promise<void> {
-    const item = await this.#deps.vault.trash.get(id);
-    if (!item || (await this.#deps.vault.trash.remove([id])) === 0) throw createMissingError(id);
+    const item = await (await this.#deps.vault.trash()).get(id);
+    if (!item || (await (await this.#deps.vault.trash()).remove([id])) === 0) throw createMissingError(id);
     await this.#deleteFiles([item]);
     this.#notifyChange();
   }
@@ -125,8 +126,8 @@ export class Trash {
   /** Deletes all items permanently, or those that have expired, and returns their number. */
   async empty({ onlyExpired }: { onlyExpired: boolean } = { onlyExpired: false }): Promise<number> {
     const { vault, clock } = this.#deps;
-    const items = (await vault.trash.list()).filter((item) => !onlyExpired || isExpired(item, clock.now()));
-    const count = await vault.trash.remove(items.map(({ id }) => id));
+    const items = (await (await vault.trash()).list()).filter((item) => !onlyExpired || isExpired(item, clock.now()));
+    const count = await (await vault.trash()).remove(items.map(({ id }) => id));
     await this.#deleteFiles(items);
     if (count > 0) this.#notifyChange();
     return count;
@@ -150,7 +151,7 @@ export class Trash {
 
   async #restoreChat(item: TrashedChat): Promise<string> {
     const { vault, hub } = this.#deps;
-    const { key } = await vault.trash.restoreSession(item, crypto.randomUUID());
+    const { key } = await (await vault.trash()).restoreSession(item, crypto.randomUUID());
     hub.emit(createSessionChangedEvent(key), key);
     return `${key}.jsonl`;
   }
@@ -159,7 +160,7 @@ export class Trash {
   async #restoreProject({ id, project }: TrashedProject): Promise<string> {
     const { vault, hub } = this.#deps;
     await vault.collection('projects').update(project.id, (existing) => existing ?? project);
-    await vault.trash.remove([id]);
+    await (await vault.trash()).remove([id]);
     hub.emit({ event: 'project.changed', payload: { id: project.id } }, null);
     return project.id;
   }
@@ -179,7 +180,7 @@ export class Trash {
     await labelMemory(this.#deps, name, text, outside);
     const manager = await (await memories.load()).openWorkspace(name);
     const memory = await manager.addMemory(text, category, createdAt);
-    await vault.trash.remove([id]);
+    await (await vault.trash()).remove([id]);
     return memory.id;
   }
 
@@ -194,7 +195,7 @@ export class Trash {
         if (number < MAX_NAMES && error instanceof RpcError && error.code === 'ALREADY_EXISTS') continue;
         throw error;
       }
-      await vault.trash.remove([id]);
+      await (await vault.trash()).remove([id]);
       await prepare();
       return freePath;
     }
