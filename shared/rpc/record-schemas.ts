@@ -153,7 +153,7 @@ export const subAgentWork = z.object({
 });
 export type SubAgentWork = z.infer<typeof subAgentWork>;
 
-/** Which sub-agent asks for an approval. */
+/** The sub-agent that asks for an approval. */
 export const subAgentLabel = z.object({
   title: z.string(),
   /** Path of the session at the top, in which a person follows its work. */

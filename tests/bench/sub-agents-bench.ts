@@ -6,7 +6,7 @@ const MODEL_MS = 100;
 const STEPS = 8;
 const SIDE_BY_SIDE = 10;
 
-/** What sub-agents side by side add to each other's steps (NOTES.md, "Sub-agents"). */
+/** Measures the time that sub-agents side by side add to each other's steps (NOTES.md, "Sub-agents"). */
 export async function benchSubAgents({ quick }: { quick: boolean }): Promise<Figure[]> {
   const rounds = quick ? 2 : 6;
   // The first round loads the code.

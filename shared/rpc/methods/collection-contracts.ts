@@ -353,7 +353,7 @@ export const collectionContracts = {
   'collections.read': defineMethod({
     params: z.strictObject({
       documentId,
-      /** Where to start, in UTF-16 code units of the document's text. */
+      /** Start, in UTF-16 code units of the document's text. */
       offset: z.number().int().min(0).default(0),
       limit: z.number().int().min(1).max(COLLECTION_LIMITS.readChars).default(20_000),
       /** Start at this page, slide or sheet number instead. */
@@ -365,7 +365,7 @@ export const collectionContracts = {
       document,
       text: z.string(),
       offset: z.number().int(),
-      /** Where the next part starts; null at the end. */
+      /** `offset` of the next part; null at the end. */
       next: z.number().int().nullable(),
       /** Passages in this part, also those that begin or end outside it: `number` as in the ID `<documentId>#<number>`. */
       passages: z.array(z.object({ number: z.number().int(), locator: passageLocator })),

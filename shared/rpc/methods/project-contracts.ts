@@ -160,7 +160,7 @@ export const projectContracts = {
     params: z.strictObject({ entries: z.array(archiveEntry).min(1).max(1000) }),
     result: z.object({
       project,
-      /** What was not there before. */
+      /** New items. */
       added: z.object({ projects: z.number().int(), chats: z.number().int(), files: z.number().int(), memories: z.number().int() }),
     }),
     emits: ['project.changed', 'sessions.changed', 'memory.changed'],

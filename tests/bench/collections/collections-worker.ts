@@ -32,7 +32,7 @@ const loading = opening.then(async (vault) =>
   }),
 );
 
-/** What the page can call in this worker. */
+/** Functions of this worker for the page. */
 const api = {
   /** Stores documents without an index, as another host's would arrive. Resolves with the characters of their texts. */
   async seed(documents: number, passagesEach: number): Promise<number> {

@@ -6,7 +6,7 @@ import { m } from '../i18n/messages.ts';
 export const getSourceTitle = ({ title, url = '', path = '' }: CitableSource): string =>
   title.trim() || path || (URL.parse(url)?.host ?? url);
 
-/** Where a passage is in its document, such as `page 12, Methods`; empty if nothing is known. */
+/** Describes the place of a passage in its document, such as `page 12, Methods`; empty if nothing is known. */
 export function describePlace({ kind, url, locator }: CitableSource): string {
   const { page, sheet, headings = [], line, time } = locator ?? { start: 0, end: 0 };
   const parts = [

@@ -14,7 +14,7 @@ export function describeKind({ path, mimeType, url }: Pick<CollectionDocument, '
   return (/^[^/]+\/(?:x-)?([\w-]+)/.exec(mimeType)?.[1] ?? '').toUpperCase();
 }
 
-/** Where a source is: its path or address. */
+/** Path or address of a source. */
 export function describeSource(source: CollectionSource): string {
   if (source.kind === 'web') return formatList(source.urls);
   return source.kind === 'repository' ? source.url : source.path;

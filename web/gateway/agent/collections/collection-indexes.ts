@@ -103,7 +103,7 @@ export class CollectionIndexes {
     return this.#index.search(query, collectionIds, limit);
   }
 
-  /** Where a passage is stored; undefined if its text is not searched (any more). */
+  /** Place of a stored passage; undefined if its text is not searched (any more). */
   findPlace(collectionId: string, textId: string, number: number): PassagePlace | undefined {
     for (const segment of this.#index.getSegments(collectionId)) {
       const place = segment.findPlace(textId, number);

@@ -16,7 +16,7 @@ const MAX_READ_CHARS = 16_000;
 
 const CITE_NOTE = 'Cite a passage by its number in brackets right after each claim that it supports, such as [3].';
 
-/** Where a passage is, for models: `page 3, Methods › Sampling`. */
+/** Describes the place of a passage for models: `page 3, Methods › Sampling`. */
 export function describePlace({ page, sheet, headings, line, time }: PassageLocator): string {
   const parts = [
     page === undefined ? undefined : `page ${page}`,

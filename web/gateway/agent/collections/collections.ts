@@ -563,7 +563,7 @@ function decode({ path, data }: SentFile): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** What a person sets of a source, for comparison. */
+/** Settings of a source, for comparison. */
 function toSettings(source: CollectionSourceInput | StoredSource): string {
   const { id: _, checkedAt: _at, problem: _problem, root: _root, ...settings } = source as StoredSource;
   const withDefaults = settings.kind === 'web' ? { ...settings, depth: settings.depth ?? 0, maxPages: settings.maxPages ?? 100 } : settings;

@@ -74,7 +74,7 @@ interface SubAgentResult {
   cost?: number;
 }
 
-/** What a run of a sub-agent has to keep to: the rights of its caller, and its own limits. */
+/** Limits of a sub-agent's run: the rights of its caller, and its own limits. */
 interface RunLimits extends Pick<RunRequest, 'jobId' | 'outsideGrant' | 'actsFor' | 'scopes' | 'tools' | 'model' | 'parameters'> {
   subAgent: RunTreeNode;
 }

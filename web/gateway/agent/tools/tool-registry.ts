@@ -45,7 +45,7 @@ export interface ToolContext {
   send?(file: SentFile): void;
   /** The outside content that the run has read so far. Tools that read such content add its sources. */
   taint?: RunTaint | undefined;
-  /** What the run passes on to its sub-agents; undefined if it cannot have any. */
+  /** Settings that the run passes on to its sub-agents; undefined if it cannot have any. */
   delegation?: Delegation | undefined;
   /** A person approved exactly this call. */
   isApproved?: boolean;

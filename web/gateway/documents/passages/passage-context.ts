@@ -10,7 +10,7 @@ export type DecodedPassageRequest = PassageRequest & { bytes: Uint8Array<ArrayBu
 /** Facts about a document besides its text. */
 export type DocumentFacts = Pick<DocumentPassages, 'title' | 'pageCount' | 'notes'>;
 
-/** What a reader of passages works with. */
+/** Input of a reader of passages. */
 export interface PassageContext {
   builder: PassageBuilder;
   slicer: TimeSlicer;

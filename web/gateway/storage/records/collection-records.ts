@@ -14,7 +14,7 @@ export interface CollectionRecord {
   embeddingModel: string | null;
   createdAt: number;
   updatedAt: number;
-  /** What is still to be done: sources to list. Indexing goes on after a restart; null if nothing is left. */
+  /** Sources that are still to be listed. Indexing continues after a restart; null if none is left. */
   pending: { sourceIds: string[]; startedAt: number } | null;
 }
 
