@@ -29,6 +29,8 @@ verifies('app/update-asks', 'a missing chunk of an old version: the page says so
     const composer = page.getByRole('textbox', { name: 'Message' });
     await composer.waitFor();
     await page.waitForFunction(() => 'tells' in window);
+    // The sidebar loads this part itself.
+    await page.getByRole('button', { name: 'New project' }).waitFor();
     const parts = join(appDir, '_app/immutable');
     renameSync(parts, join(folder, 'gone'));
     const shortcuts = (): Promise<void> => page.keyboard.press('Control+/');
