@@ -1,9 +1,36 @@
 import type { MessagePart } from '#shared/rpc/record-schemas.ts';
-import type { IncomingMessage, PendingMessage } from '../../storage/records/channel-state.ts';
+import type { IncomingFile, IncomingMessage, PendingMessage } from '../../storage/records/channel-state.ts';
+
+/** A press of a button under a post. */
+export interface ButtonPress {
+  /** The platform's id of the press; stable across polls. */
+  id: string;
+  user: IncomingMessage['user'];
+  conversation: string;
+  /** Whether only the user and the account see the chat with the button. */
+  isPrivate: boolean;
+  /** `Button.value` of the pressed button. */
+  value: string;
+  /** The platform's id of the post. */
+  postId: string;
+}
+
+/** News about a sent piece. */
+export interface SentReceipt {
+  /** The platform's id of the piece, as `send` or `post` returned it. */
+  sentId: string;
+  state: 'delivered' | 'read' | 'failed';
+  /** Milliseconds since the Unix epoch. */
+  at: number;
+  /** Why it failed. */
+  error?: string;
+}
 
 /** Result of polling the platform. */
 export interface PollResult {
   messages: IncomingMessage[];
+  presses?: ButtonPress[];
+  receipts?: SentReceipt[];
   /** Read positions; stored in one write with the messages. */
   cursors: Record<string, string>;
   /** Milliseconds until the next poll. */
@@ -34,6 +61,23 @@ export interface SendContext {
   signal: AbortSignal;
 }
 
+export interface Button {
+  label: string;
+  /** At most 64 characters: returned when the button is pressed. */
+  value: string;
+}
+
+/** A message that answers none, such as the result of a job. */
+export interface Post {
+  /** Id of the delivery: a platform that takes an idempotency key gets it with the number of the piece. */
+  id: string;
+  /** The chat, room or person, as the platform's id. */
+  to: string;
+  thread?: string;
+  /** Under the last piece, where the platform has buttons. */
+  buttons?: readonly Button[];
+}
+
 /** One platform. Its methods throw `PlatformError` if the platform is at fault; the gateway then waits and retries. */
 export interface ChannelAdapter {
   /** Display name, for errors. */
@@ -54,4 +98,20 @@ export interface ChannelAdapter {
   typing?(message: IncomingMessage, signal: AbortSignal): Promise<void>;
   /** Help text for new senders. */
   readonly help?: string;
+  /** Sends a piece of a post; resolves with the platform's id of it. Undefined if the platform only replies. */
+  post?(post: Post, part: string, before: SendContext): Promise<string>;
+  /** The platform's id of a piece of a post that may have been sent; null if it was not. Undefined if the platform cannot be asked. */
+  findPosted?(post: Post, part: string, before: SendContext): Promise<string | null>;
+  /** Sends a file to the chat of a post. */
+  postFile?(post: Post, file: Exclude<MessagePart, { type: 'text' }>, signal: AbortSignal): Promise<void>;
+  /** Replaces the text of a sent piece, and removes its buttons. */
+  edit?(to: string, sentId: string, text: string, signal: AbortSignal): Promise<void>;
+  /** Ends the wait of the person who pressed a button, with a short text. */
+  answerPress?(press: ButtonPress, text: string, signal: AbortSignal): Promise<void>;
+  /** Fetches a file of a message. */
+  fetchFile?(file: IncomingFile, signal: AbortSignal): Promise<{ bytes: Uint8Array<ArrayBuffer>; mimeType: string }>;
+  /** Sets the account's reaction to a message, for example while an answer is written; null removes it. */
+  react?(message: IncomingMessage, emoji: string | null, signal: AbortSignal): Promise<void>;
+  /** Closes a connection that stays open between polls. */
+  close?(): void;
 }

@@ -1,9 +1,6 @@
 import type { Bridge } from '../../ports/bridge-interface.ts';
 import type { Config } from '../../config/gateway-config.ts';
-import type { StartableChannel } from '../../config/sections/channel-settings.ts';
-
-/** The secret that each channel requires. */
-const TOKEN_SETTINGS = { x: 'bearerToken', telegram: 'botToken' } as const satisfies Record<StartableChannel, string>;
+import { getStartableSpec, type StartableChannel } from '../../config/sections/channel-settings.ts';
 
 export interface ChannelBlockerDeps {
   bridge: Pick<Bridge, 'provides'>;
@@ -11,13 +8,14 @@ export interface ChannelBlockerDeps {
 }
 
 export const getChannelToken = (id: StartableChannel, { config }: Pick<ChannelBlockerDeps, 'config'>): string | undefined =>
-  config.getSecret(`channels.${id}.${TOKEN_SETTINGS[id]}`);
+  config.getSecret(`channels.${id}.${getStartableSpec(id).token}`);
 
 /** Why an enabled channel cannot run; undefined if it can. */
 export function findBlocker(id: StartableChannel, deps: ChannelBlockerDeps): string | undefined {
-  if (!deps.bridge.provides({ kind: 'egress' })) return 'This channel needs the bridge. Start Perch with `perch gateway run`.';
+  if (getStartableSpec(id).needsBridge && !deps.bridge.provides({ kind: 'egress' }))
+    return 'This channel needs the bridge. Start Perch with `perch gateway run`.';
   if (getChannelToken(id, deps) !== undefined) return undefined;
-  const path = `channels.${id}.${TOKEN_SETTINGS[id]}`;
+  const path = `channels.${id}.${getStartableSpec(id).token}`;
   const name = deps.config.getReference(path);
   return name === undefined ? `${path} is not set.` : `${path} refers to \${${name}}, which has no value.`;
 }

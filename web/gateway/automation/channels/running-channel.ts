@@ -28,7 +28,7 @@ const MAX_PENDING = 200;
 export interface RunningChannelDeps {
   id: string;
   /** Creates an adapter for each new connection. */
-  adapter(): ChannelAdapter;
+  adapter(): Promise<ChannelAdapter>;
   vault: Pick<Vault, 'collection' | 'messages'>;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
   approvalService: Lazy<{ approvals: Pick<Approvals, 'hold'> }>;
@@ -81,7 +81,7 @@ export class RunningChannel {
       const leased = { fence: 0, stop: (): void => {} };
       try {
         await this.#lease(leased, signal, leaseLost);
-        await this.#serve(adapter(), signal, leaseLost, () => (failures = 0));
+        await this.#serve(await adapter(), signal, leaseLost, () => (failures = 0));
       } catch (error) {
         if (this.#stopping.signal.aborted) break;
         // The connection was cut, or another host was faster: start over.

@@ -16,10 +16,8 @@ import type { Vault } from '../../storage/vault-interface.ts';
 import { findBlocker, getChannelToken } from './channel-blocker.ts';
 import { getApiBase, STARTABLE_CHANNELS, type StartableChannel } from '../../config/sections/channel-settings.ts';
 import { RunningChannel, type RunningChannelDeps } from './running-channel.ts';
-import { TelegramAdapter } from './telegram/telegram-adapter.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 import { XAuthorization } from './x/x-authorization.ts';
-import { XAdapter } from './x/x-adapter.ts';
 
 export interface RunningChannelsDeps {
   config: Pick<Config, 'settings' | 'getSecret' | 'getReference'>;
@@ -144,14 +142,23 @@ export class RunningChannels {
     });
   }
 
-  #createAdapter(id: StartableChannel, token: string): ChannelAdapter {
+  /** Each platform's code is loaded when its channel starts. */
+  async #createAdapter(id: StartableChannel, token: string): Promise<ChannelAdapter> {
     const { fetch, clock, config } = this.#deps;
     const { x, telegram } = config.settings.channels;
-    if (id === 'telegram') return new TelegramAdapter({ fetch, clock, token, apiBase: getApiBase(id, telegram) });
-    if (!x) throw new Error('Channel "x" has no settings.');
-    return new XAdapter({
-      ...{ fetch, clock, token, settings: x, apiBase: getApiBase(id, x) },
-      accountToken: (signal) => this.#authorization.getToken(signal),
-    });
+    switch (id) {
+      case 'telegram': {
+        const { TelegramAdapter } = await import('./telegram/telegram-adapter.ts');
+        return new TelegramAdapter({ fetch, clock, token, apiBase: getApiBase(id, telegram) });
+      }
+      case 'x': {
+        const { XAdapter } = await import('./x/x-adapter.ts');
+        if (!x) throw new Error('Channel "x" has no settings.');
+        return new XAdapter({
+          ...{ fetch, clock, token, settings: x, apiBase: getApiBase(id, x) },
+          accountToken: (signal) => this.#authorization.getToken(signal),
+        });
+      }
+    }
   }
 }

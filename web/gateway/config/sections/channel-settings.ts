@@ -70,11 +70,26 @@ export const channelSettings = z
   });
 type Channels = z.infer<typeof channelSettings>;
 
-/** The channels that this gateway can start, with the addresses of their platforms' APIs. */
-export const API_BASES = { x: 'https://api.x.com', telegram: 'https://api.telegram.org' } as const;
-export type StartableChannel = keyof typeof API_BASES;
-export const STARTABLE_CHANNELS = ['x', 'telegram'] as const satisfies readonly StartableChannel[];
-export const isStartable = (name: string): name is StartableChannel => Object.hasOwn(API_BASES, name);
+interface StartableSpec {
+  /** Setting with the secret that the channel requires. */
+  token: string;
+  /** Whether the channel cannot work from a tab alone: the platform's API is closed to browsers, or needs TCP. */
+  needsBridge: boolean;
+  /** Default address of the platform's API; undefined if a setting names the server. */
+  apiBase?: string;
+  /** Addresses of other servers that the channel uses, by its settings. */
+  servers?(settings: Record<string, unknown>): string[];
+}
+
+/** The channels that this gateway can start. */
+const STARTABLE = {
+  x: { token: 'bearerToken', needsBridge: true, apiBase: 'https://api.x.com' },
+  telegram: { token: 'botToken', needsBridge: true, apiBase: 'https://api.telegram.org' },
+} as const satisfies Record<string, StartableSpec>;
+export type StartableChannel = keyof typeof STARTABLE;
+export const STARTABLE_CHANNELS = Object.keys(STARTABLE) as StartableChannel[];
+export const isStartable = (name: string): name is StartableChannel => Object.hasOwn(STARTABLE, name);
+export const getStartableSpec = (name: StartableChannel): StartableSpec => STARTABLE[name];
 
 const SECRET_NAMES = ['bearerToken', 'botToken', 'appToken', 'accessToken', 'token', 'password', 'secret', 'clientSecret'];
 
@@ -82,21 +97,26 @@ const SECRET_NAMES = ['bearerToken', 'botToken', 'appToken', 'accessToken', 'tok
 export const isChannelSecret = ([section, , name = '', ...rest]: readonly string[]): boolean =>
   section === 'channels' && rest.length === 0 && SECRET_NAMES.includes(name);
 
-/** Address of a platform's API, without a trailing slash. */
+/** Address of a platform's API, without a trailing slash; empty if it has none. */
 export const getApiBase = (name: StartableChannel, settings: { apiBase?: string | undefined } | undefined): string =>
-  (settings?.apiBase ?? API_BASES[name]).replace(/\/+$/, '');
+  (settings?.apiBase ?? getStartableSpec(name).apiBase ?? '').replace(/\/+$/, '');
 
-const getApiOrigin = (name: StartableChannel, channels: Channels): string | undefined =>
-  channels[name] && new URL(getApiBase(name, channels[name])).origin;
+/** Origins that a channel's token is sent to. */
+function getOrigins(name: StartableChannel, channels: Channels): string[] {
+  const settings = channels[name];
+  if (!settings) return [];
+  const addresses = [getApiBase(name, settings), ...(getStartableSpec(name).servers?.(settings) ?? [])];
+  return addresses.flatMap((address) => URL.parse(address)?.origin ?? []);
+}
 
 /** Origins of the APIs of the configured channels. */
-export const getChannelOrigins = (channels: Channels): string[] => STARTABLE_CHANNELS.flatMap((name) => getApiOrigin(name, channels) ?? []);
+export const getChannelOrigins = (channels: Channels): string[] => STARTABLE_CHANNELS.flatMap((name) => getOrigins(name, channels));
 
 /** Dotted paths of tokens whose channel's address has changed: they are not sent there until they are entered again. */
 export function findMovedTokens(before: Channels, after: Channels): string[] {
   return STARTABLE_CHANNELS.flatMap((name) => {
-    const old = getApiOrigin(name, before);
-    if (old === undefined || !after[name] || old === getApiOrigin(name, after)) return [];
+    const old = getOrigins(name, before);
+    if (old.length === 0 || !after[name] || getOrigins(name, after).every((origin) => old.includes(origin))) return [];
     return SECRET_NAMES.map((secret) => `channels.${name}.${secret}`);
   });
 }

@@ -1,5 +1,16 @@
 import type { ChannelEntry } from '#shared/rpc/methods/channel-contracts.ts';
 
+/** A file sent with a message, which the adapter fetches when it is needed (`ChannelAdapter.fetchFile`). */
+export interface IncomingFile {
+  /** The platform's id or address of the file. */
+  id: string;
+  kind: 'image' | 'audio' | 'document';
+  name: string;
+  mimeType: string;
+  /** Bytes; undefined if the platform does not say. */
+  size?: number;
+}
+
 /** A message sent to a channel. */
 export interface IncomingMessage {
   /** The platform's id with its kind; stable across polls. */
@@ -20,6 +31,19 @@ export interface IncomingMessage {
   isForwarded?: boolean;
   /** A command to the channel itself, not to the agent. */
   command?: 'help' | 'new' | 'stop';
+  files?: IncomingFile[];
+  /** Whether the sender recorded the message by voice: the reply is spoken too. */
+  isVoice?: boolean;
+  /** Whether several people write in the conversation. */
+  isGroup?: boolean;
+  /** In a group: whether the message addresses the account, by a mention or as a reply to it. */
+  isMention?: boolean;
+  /** The platform's id of the message, for replies, reactions and edits. */
+  platformId?: string;
+  /** The thread within the chat `to`, as the platform's id. */
+  thread?: string;
+  /** Whether the message replaces an earlier one with the same `platformId`. */
+  isEdit?: boolean;
 }
 
 /** A message that waits to be answered, or whose answer is being sent. */

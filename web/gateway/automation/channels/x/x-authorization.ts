@@ -7,7 +7,7 @@ import type { Authorizations } from '../../../config/oauth/authorizations.ts';
 import { abortable } from '#shared/async/watchdog.ts';
 import type { Vault } from '../../../storage/vault-interface.ts';
 import { requestPlatform, PlatformError } from '../platform-request.ts';
-import { API_BASES, getApiBase, type XSettings } from '../../../config/sections/channel-settings.ts';
+import { getApiBase, type XSettings } from '../../../config/sections/channel-settings.ts';
 import { NAME } from './x-api.ts';
 
 /**
@@ -82,7 +82,7 @@ export class XAuthorization {
       },
     });
     const base = getApiBase('x', settings);
-    const url = new URL(`${base === API_BASES.x ? 'https://x.com' : base}/i/oauth2/authorize`);
+    const url = new URL(`${base === getApiBase('x', undefined) ? 'https://x.com' : base}/i/oauth2/authorize`);
     url.search = new URLSearchParams({
       response_type: 'code',
       client_id: clientId,

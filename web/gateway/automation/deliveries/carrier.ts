@@ -1,0 +1,44 @@
+import type { DeliveryTarget } from '#shared/rpc/delivery-target.ts';
+import type { Button } from '../channels/channel-adapter.ts';
+
+/** A message that the gateway sends of its own accord. */
+export interface DeliveryRequest {
+  /** The same key is delivered once. */
+  key: string;
+  target: DeliveryTarget;
+  text: string;
+  /** Short, for notifications and subjects. */
+  title?: string;
+  /** Path within the app that a notification opens. */
+  path?: string;
+  buttons?: readonly Button[];
+  /** The part of the gateway that sends it, and the id of its record. */
+  source: { kind: 'job' | 'plan' | 'hook' | 'heartbeat' | 'tool' | 'approval'; id: string };
+  /** Sources from outside that influenced the text (`MessageRecord.outside`). */
+  outside?: readonly string[];
+  /** Whether it is sent in quiet hours, and never waits for a digest. */
+  isUrgent?: boolean;
+  /** Milliseconds since the Unix epoch after which it is not sent any more. */
+  expiresAt?: number;
+}
+
+/** State of an attempt, as far as the platform has proven it. */
+export interface CarryResult {
+  state: 'accepted' | 'delivered' | 'read';
+  /** The platform's ids of what was sent. */
+  sentIds: string[];
+}
+
+/** Carries deliveries of one kind of target. Its methods throw `PlatformError`, whose `isUnsent` and `refused` decide about a retry. */
+export interface Carrier {
+  /** Sends the delivery, or the rest of it after the pieces `sentIds`; calls `onSent` after each piece, before the next. */
+  send(
+    delivery: DeliveryRequest & { id: string },
+    context: { sentIds: readonly string[]; onSent(sentId: string): Promise<void>; signal: AbortSignal },
+  ): Promise<CarryResult>;
+  /** The platform's id of a piece that may have been sent; null if it was not; undefined if the platform cannot be asked. */
+  find?(
+    delivery: DeliveryRequest & { id: string },
+    context: { sentIds: readonly string[]; signal: AbortSignal },
+  ): Promise<string | null | undefined>;
+}
