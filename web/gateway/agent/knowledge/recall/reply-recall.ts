@@ -1,14 +1,12 @@
 import { toCanonicalJson } from '#shared/canonical-json.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { Log } from '../../../system/log/log.ts';
-import { type Agent, getWorkspaceName } from '../../agents.ts';
-import { getMemoryWorkspace } from '../../projects/chat-workspaces.ts';
+import { getRecalledWorkspaces } from '../../projects/chat-workspaces.ts';
 import type { LongTermMemories } from '../memory/long-term-memories.ts';
 import type { Memory } from '../../../knowledge/memory/long-term-file.ts';
 import type { RecallResult, RunRecall } from '../../runs/run-types.ts';
 import type { ContentLabels } from '../../trust/content-labels.ts';
 import { mergeSources } from '../../trust/content-sources.ts';
-import type { ProjectRecord } from '../../../storage/records/project-record.ts';
 import { toPlainText } from '../../../storage/session-views.ts';
 import type { Settings } from '../../../config/settings-schema.ts';
 import { buildContextMessage, toContextLine } from '../../../knowledge/recall/context-message.ts';
@@ -95,12 +93,6 @@ export class ReplyRecall implements RunRecall {
       return last.list;
     };
   }
-}
-
-/** Workspaces whose memories are recalled in a chat. */
-function getRecalledWorkspaces(agent: Agent, project: ProjectRecord | undefined): string[] {
-  const own = getMemoryWorkspace(agent, project);
-  return project?.memory === 'both' ? [own, getWorkspaceName(agent)] : [own];
 }
 
 /** All memories of several lists, each once; returns the same array until one of them changes. */
