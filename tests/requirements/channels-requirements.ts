@@ -42,6 +42,11 @@ export const channels = [
     'channels/matrix-invites': 'Matrix: invitations of people who may write are accepted; strangers may only open a private chat.',
     'channels/matrix-once': 'Matrix: whatever is lost, repeated, refused or left out, each message is answered once.',
     'channels/matrix-errors': 'Matrix: a wrong token, a missing address and a limit are told in the status.',
+    'channels/nostr':
+      'Nostr, by relays, without a bridge: private messages are answered, encrypted, and in groups if they mention the account.',
+    'channels/nostr-relays':
+      'Nostr: relays that repeat, refuse, want authentication or break off: each message is answered once, with a proof of a relay.',
+    'channels/nostr-forged': 'Nostr: messages that their sender did not seal, and events that are not signed, are ignored.',
     'channels/everyone': 'An empty `allowedUsers` allows everyone; Doctor warns, and the owner is asked about it once.',
     'channels/errors':
       'Nonsense, cut connections, 5xx, endless bodies: `channels.status` says `error` with the problem, and the channel comes back by itself.',

@@ -131,6 +131,23 @@ const channelKinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'catego
     ],
   },
   {
+    id: 'nostr',
+    display_name: 'Nostr',
+    category: 'messenger',
+    color: '#7b3fe4',
+    icon: 'radio-tower',
+    capabilities: toCapabilities('reactions', 'threads'),
+    media_limits: toMediaLimits(20_000, 0),
+    supports_dm: true,
+    supports_groups: true,
+    settings: [
+      requiredSecret('privateKey', 'Private key of the account (nsec1…)'),
+      requiredSetting('relays', 'Addresses of relays'),
+      allowedUsers,
+      ...groupSettings,
+    ],
+  },
+  {
     id: 'signal',
     display_name: 'Signal',
     category: 'messenger',

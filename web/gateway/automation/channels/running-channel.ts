@@ -82,9 +82,11 @@ export class RunningChannel {
       const leaseLost = new AbortController();
       const signal = AbortSignal.any([this.#stopping.signal, leaseLost.signal]);
       const leased = { fence: 0, stop: (): void => {} };
+      let platform: ChannelAdapter | undefined;
       try {
         await this.#lease(leased, signal, leaseLost);
-        await this.#serve(await adapter(), signal, leaseLost, () => (failures = 0));
+        platform = await adapter();
+        await this.#serve(platform, signal, leaseLost, () => (failures = 0));
       } catch (error) {
         if (this.#stopping.signal.aborted) break;
         // The connection was cut, or another host was faster: start over.
@@ -92,6 +94,7 @@ export class RunningChannel {
       } finally {
         leased.stop();
         await this.#close(leased.fence);
+        platform?.close?.();
       }
       await sleep(clock, computeBackoff(++failures, RETRY_MS), this.#stopping.signal).catch(() => {});
     }

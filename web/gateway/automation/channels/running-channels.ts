@@ -145,7 +145,7 @@ export class RunningChannels {
   /** Each platform's code is loaded when its channel starts. */
   async #createAdapter(id: StartableChannel, token: string): Promise<ChannelAdapter> {
     const { fetch, clock, config } = this.#deps;
-    const { x, telegram, matrix } = config.settings.channels;
+    const { x, telegram, matrix, nostr } = config.settings.channels;
     switch (id) {
       case 'telegram': {
         const { TelegramAdapter } = await import('./telegram/telegram-adapter.ts');
@@ -155,6 +155,10 @@ export class RunningChannels {
         const { MatrixAdapter } = await import('./matrix/matrix-adapter.ts');
         const homeserver = (matrix?.homeserver ?? '').replace(/\/+$/, '');
         return new MatrixAdapter({ fetch, clock, token, homeserver, access: () => config.settings.channels.matrix ?? {} });
+      }
+      case 'nostr': {
+        const { NostrAdapter } = await import('./nostr/nostr-adapter.ts');
+        return new NostrAdapter({ clock, privateKey: token, relays: (nostr?.relays ?? []).map((url) => url.replace(/\/+$/, '')) });
       }
       case 'x': {
         const { XAdapter } = await import('./x/x-adapter.ts');

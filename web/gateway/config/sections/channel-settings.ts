@@ -70,11 +70,26 @@ export type XSettings = z.infer<typeof xSettings>;
 /** Settings of the channel for Matrix. */
 const matrixSettings = commonSettings.extend({ homeserver: apiBase.optional(), accessToken: z.string().max(4096).optional() });
 
+/** Settings of the channel for Nostr. */
+const nostrSettings = commonSettings.extend({
+  privateKey: z.string().max(200).optional(),
+  relays: z
+    .array(z.url({ protocol: /^wss?$/, error: 'must be a ws or wss URL' }).max(300))
+    .max(10)
+    .nullable()
+    .optional(),
+});
+
 const telegramSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
 
 /** `channels` of the configuration, by channel id. */
 export const channelSettings = z
-  .object({ x: xSettings.optional(), telegram: telegramSettings.optional(), matrix: matrixSettings.optional() })
+  .object({
+    x: xSettings.optional(),
+    telegram: telegramSettings.optional(),
+    matrix: matrixSettings.optional(),
+    nostr: nostrSettings.optional(),
+  })
   // Platforms that this build does not know may have any settings.
   .catchall(commonSettings.catchall(z.any()))
   .superRefine((settings, context) => {
@@ -103,13 +118,15 @@ const STARTABLE = {
     needsBridge: false,
     servers: ({ homeserver }: Record<string, unknown>) => (typeof homeserver === 'string' ? [homeserver] : []),
   },
+  // The key is not sent anywhere: it only signs.
+  nostr: { token: 'privateKey', needsBridge: false },
 } as const satisfies Record<string, StartableSpec>;
 export type StartableChannel = keyof typeof STARTABLE;
 export const STARTABLE_CHANNELS = Object.keys(STARTABLE) as StartableChannel[];
 export const isStartable = (name: string): name is StartableChannel => Object.hasOwn(STARTABLE, name);
 export const getStartableSpec = (name: StartableChannel): StartableSpec => STARTABLE[name];
 
-const SECRET_NAMES = ['bearerToken', 'botToken', 'appToken', 'accessToken', 'token', 'password', 'secret', 'clientSecret'];
+const SECRET_NAMES = ['bearerToken', 'botToken', 'appToken', 'accessToken', 'privateKey', 'token', 'password', 'secret', 'clientSecret'];
 
 /** Whether a path leads to a secret of a channel. */
 export const isChannelSecret = ([section, , name = '', ...rest]: readonly string[]): boolean =>
