@@ -48,6 +48,7 @@ it('modules start in this order: each after those that it needs', () => {
     mcp ← approvalService, authorizations (loaded by its own condition)
     cron ← dreamer, dailySummaries (loaded by its own condition; changes of jobs)
     runningChannels ← approvalService (loaded by its own condition)
+    hooks ← agentToolkit, cron (loaded by its own condition; changes of hooks, hookCalls)
     access ← budgets (loaded by its own condition)
     http ← wikis, agentToolkit, budgets (loaded by use)
     "
