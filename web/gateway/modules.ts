@@ -17,6 +17,7 @@ import { titlesModule } from './agent/small-work/titles-module.ts';
 import { webSearchModule } from './agent/web-search/web-search-module.ts';
 import { channelsModule } from './automation/channels/channels-module.ts';
 import { cronModule } from './automation/cron/cron-module.ts';
+import { deliveriesModule } from './automation/deliveries/deliveries-module.ts';
 import { configFileModule } from './config/config-file/config-file-module.ts';
 import { authorizationsModule } from './config/oauth/authorizations-module.ts';
 import { drawingsModule } from './drawings/drawings-module.ts';
@@ -49,8 +50,9 @@ export const MODULES = [
   guideModule,
   incognitoModule,
   mcpModule,
-  cronModule,
   channelsModule,
+  deliveriesModule,
+  cronModule,
   accessModule,
   httpModule,
 ] as const;

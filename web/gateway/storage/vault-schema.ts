@@ -125,6 +125,7 @@ export interface VaultSchema extends DBSchema {
   apiKeys: { key: string; value: Collections['apiKeys'] };
   projects: { key: string; value: Collections['projects'] };
   budgets: { key: string; value: Collections['budgets'] };
+  deliveries: { key: string; value: Collections['deliveries'] };
   responses: { key: string; value: Collections['responses'] };
   conversations: { key: string; value: Collections['conversations'] };
   apiFiles: { key: string; value: Collections['apiFiles'] };
