@@ -38,6 +38,8 @@ const READ_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'projects.get',
   'projects.export',
   'budgets.list',
+  'deliveries.get',
+  'deliveries.list',
   'hooks.list',
   'hooks.deliveries',
   'usage.get',

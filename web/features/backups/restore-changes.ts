@@ -21,6 +21,7 @@ const STORE_LABELS: Readonly<Record<SyncStore, () => string>> = {
   apiKeys: () => m.backups_store_api_keys(),
   projects: () => m.backups_store_projects(),
   budgets: () => m.backups_store_budgets(),
+  deliveries: () => m.backups_store_deliveries(),
   responses: () => m.backups_store_responses(),
   systemEvents: () => m.backups_store_system_events(),
   mcpTools: () => m.backups_store_mcp_tools(),

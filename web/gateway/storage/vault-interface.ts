@@ -13,6 +13,7 @@ import type { SyncStore } from '#shared/sync/record.ts';
 import type { ChannelState } from './records/channel-state.ts';
 import type { ApiFileRecord } from './records/api-file-record.ts';
 import type { BudgetRecord } from './records/budget-record.ts';
+import type { DeliveryRecord } from './records/delivery-record.ts';
 import type { HookCallRecord, HookRecord } from './records/hook-records.ts';
 import type { ConversationRecord } from './records/conversation-record.ts';
 import type { ProjectRecord } from './records/project-record.ts';
@@ -125,6 +126,7 @@ export interface Collections {
   hooks: HookRecord;
   hookCalls: HookCallRecord;
   budgets: BudgetRecord;
+  deliveries: DeliveryRecord;
   responses: ResponseRecord;
   conversations: ConversationRecord;
   apiFiles: ApiFileRecord;

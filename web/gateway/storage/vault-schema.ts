@@ -127,6 +127,7 @@ export interface VaultSchema extends DBSchema {
   hooks: { key: string; value: Collections['hooks'] };
   hookCalls: { key: string; value: Collections['hookCalls'] };
   budgets: { key: string; value: Collections['budgets'] };
+  deliveries: { key: string; value: Collections['deliveries'] };
   responses: { key: string; value: Collections['responses'] };
   conversations: { key: string; value: Collections['conversations'] };
   apiFiles: { key: string; value: Collections['apiFiles'] };

@@ -8,6 +8,7 @@ import type { IncomingHookRecord, HookCallRecord } from '../../storage/records/h
 import type { Lazy } from '../../system/modules.ts';
 import type { CronService } from '../cron/cron-service.ts';
 import { runUnattended } from '../cron/unattended-run.ts';
+import type { Deliveries } from '../deliveries/deliveries.ts';
 import type { HookCalls } from './hook-calls.ts';
 
 /** Maximum number of calls that are handled at the same time. */
@@ -21,6 +22,7 @@ export interface CallHandlerDeps {
   runs: Pick<Runs, 'send' | 'abortRun'>;
   cron: Lazy<Pick<CronService, 'run'>>;
   agentToolkit: Lazy<Pick<AgentToolkit, 'plans'>>;
+  deliveries: Lazy<Pick<Deliveries, 'send'>>;
   find(name: string): Promise<IncomingHookRecord | undefined>;
   /** Whether this host handles calls. */
   isActive(): boolean;
@@ -101,10 +103,20 @@ export class CallHandler {
   }
 
   async #run({ name, action }: IncomingHookRecord, call: HookCallRecord): Promise<Outcome> {
-    const { cron, agentToolkit } = this.#deps;
+    const { cron, agentToolkit, deliveries } = this.#deps;
     switch (action.kind) {
       case 'agent':
         return this.#sendToAgent(name, action, call);
+      case 'message': {
+        const source = toSource('hook', name);
+        await (
+          await deliveries.load()
+        ).send({
+          ...{ key: call.id, target: action.target, text: call.content ?? call.text, title: name, path: '/webhooks' },
+          ...{ source: { kind: 'hook', id: name }, outside: [source] },
+        });
+        return { state: 'completed' };
+      }
       case 'job': {
         const { agentId, sessionId, runId } = await (await cron.load()).run(action.jobId);
         return { state: 'completed', ...(agentId && sessionId && runId ? { agentId, sessionId, runId } : {}) };

@@ -24,7 +24,7 @@ const SECRET_GIVERS: readonly HookPreset[] = ['stripe', 'sentry'];
 
 export interface HooksDeps
   extends
-    Pick<CallHandlerDeps, 'clock' | 'runs' | 'cron' | 'agentToolkit' | 'fault'>,
+    Pick<CallHandlerDeps, 'clock' | 'runs' | 'cron' | 'agentToolkit' | 'deliveries' | 'fault'>,
     Pick<OutgoingHooksDeps, 'fetch' | 'activeOrigins'> {
   vault: Pick<Vault, 'collection' | 'secrets' | 'messages'>;
   hub: EventBus;

@@ -69,6 +69,11 @@ export function watchEvents({ hub, vault, since, now, emit, fault }: WatchEvents
           ...(withText ? { summary: command } : {}),
         }));
       }
+      case 'delivery.changed': {
+        const { id, state, error } = payload;
+        if (state !== 'unsent' && state !== 'unconfirmed') return;
+        return emit('delivery.failed', `${id} ${state}`, now(), async () => ({ id, state, ...(error === undefined ? {} : { error }) }));
+      }
       case 'cron.changed':
         return reportJob(payload.jobId);
       default:
