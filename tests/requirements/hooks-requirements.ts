@@ -3,7 +3,8 @@ import { chosenSection } from './requirement.ts';
 /** Webhooks: calls from other services, and events for them. */
 export const hooks = [
   chosenSection('decisions, "Hooks"', {
-    'hooks/signatures': 'A call is accepted with the signature or secret of its platform only, and the answer does not tell which hooks exist.',
+    'hooks/signatures':
+      'A call is accepted with the signature or secret of its platform only, and the answer does not tell which hooks exist.',
     'hooks/replay': 'A call that is repeated, late or early is handled at most once.',
     'hooks/limits': 'Large, malformed and too many calls are refused with an error.',
     'hooks/actions': 'A call sends a text to an agent or a chat, runs a job or resumes a plan, and is answered before that ends.',

@@ -88,9 +88,7 @@ export class CallHandler {
         return true;
       }
       await calls.change(call.id, { state: 'running' });
-      const outcome = await this.#run(hook, call).catch(
-        (error: unknown): Outcome => ({ state: 'failed', error: fault(error).message }),
-      );
+      const outcome = await this.#run(hook, call).catch((error: unknown): Outcome => ({ state: 'failed', error: fault(error).message }));
       // The next host continues.
       if (this.#stopped) return true;
       // A failed call keeps its text, so that it can be handled again.

@@ -4,7 +4,21 @@ import type { HooksDeps } from './hooks.ts';
 /** Webhooks: needed once there is a hook, or when one is called. */
 export const hooksModule = defineModule<HooksDeps>()({
   name: 'hooks',
-  needs: ['vault', 'hub', 'clock', 'sync', 'runs', 'agents', 'cron', 'agentToolkit', 'deliveries', 'fetch', 'activeOrigins', 'log', 'fault'],
+  needs: [
+    'vault',
+    'hub',
+    'clock',
+    'sync',
+    'runs',
+    'agents',
+    'cron',
+    'agentToolkit',
+    'deliveries',
+    'fetch',
+    'activeOrigins',
+    'log',
+    'fault',
+  ],
   load: async (needs) => new (await import('./hooks.ts')).Hooks(needs),
   wakeOn: {
     if: async ({ vault }) => (await vault.collection('hooks').keys()).length > 0,

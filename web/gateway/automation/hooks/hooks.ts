@@ -1,5 +1,13 @@
 import { HOOKS_PATH } from '#shared/http/hook-path.ts';
-import { type Hook, type HookCall, HOOK_EVENTS, type HookChanges, type HookInput, type HookPreset, MAX_HOOKS } from '#shared/rpc/methods/hook-contracts.ts';
+import {
+  type Hook,
+  type HookCall,
+  HOOK_EVENTS,
+  type HookChanges,
+  type HookInput,
+  type HookPreset,
+  MAX_HOOKS,
+} from '#shared/rpc/methods/hook-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Agents } from '../../agent/agents.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
@@ -93,7 +101,9 @@ export class Hooks {
 
   /** Called when another host has changed hooks or their calls. */
   handleRemoteChanges(changes: readonly RemoteChange[]): void {
-    const names = changes.flatMap(({ store, key }) => (store === 'hooks' ? [key] : store === 'hookCalls' ? [key.split('@', 1)[0] ?? ''] : []));
+    const names = changes.flatMap(({ store, key }) =>
+      store === 'hooks' ? [key] : store === 'hookCalls' ? [key.split('@', 1)[0] ?? ''] : [],
+    );
     for (const name of new Set(names)) this.#emitChange(name);
   }
 
@@ -117,7 +127,10 @@ export class Hooks {
       throw new RpcError('INVALID_PARAMS', `The limit of ${MAX_HOOKS} hooks is reached. Delete one first.`);
     const own = input.direction === 'in' ? input.secret : undefined;
     if (input.direction === 'in' && own === undefined && SECRET_GIVERS.includes(input.preset))
-      throw new RpcError('INVALID_PARAMS', `Pass the secret that ${input.preset === 'stripe' ? 'Stripe' : 'Sentry'} shows for the webhook (\`secret\`).`);
+      throw new RpcError(
+        'INVALID_PARAMS',
+        `Pass the secret that ${input.preset === 'stripe' ? 'Stripe' : 'Sentry'} shows for the webhook (\`secret\`).`,
+      );
     const secret = own ?? createHookSecret();
     requireSecret(secret, input.direction === 'in' ? input.preset : 'standard');
     const common = {
@@ -200,7 +213,14 @@ export class Hooks {
     if (!call) throw new RpcError('NOT_FOUND', `No call with id "${id}".`);
     if (call.state !== 'failed') throw new RpcError('INVALID_PARAMS', 'Only a failed call can be sent again.');
     const now = this.#deps.clock.now();
-    const change = { state: 'waiting', endedAt: null, error: null, at: now, attempts: 0, nextAttemptAt: call.direction === 'out' ? now : null } as const;
+    const change = {
+      state: 'waiting',
+      endedAt: null,
+      error: null,
+      at: now,
+      attempts: 0,
+      nextAttemptAt: call.direction === 'out' ? now : null,
+    } as const;
     const after = (await this.#calls.change(id, change)) ?? { ...call, ...change };
     void (call.direction === 'in' ? this.#handler.start() : this.#outgoing.start());
     return toHookCall(after);
@@ -290,5 +310,8 @@ function requireAddress({ url, allowPrivate }: OutgoingHookRecord): void {
   if (address.username !== '' || address.password !== '')
     throw new RpcError('INVALID_PARAMS', '`url` must not contain a password. Receivers check the signature.');
   if (address.protocol === 'http:' && !allowPrivate)
-    throw new RpcError('INVALID_PARAMS', 'Events are sent to https:// addresses. For http:// in your own network, allow private addresses.');
+    throw new RpcError(
+      'INVALID_PARAMS',
+      'Events are sent to https:// addresses. For http:// in your own network, allow private addresses.',
+    );
 }

@@ -85,7 +85,9 @@ describe('incoming hooks', () => {
     const headers = { 'x-hook-secret': await createHook(client, 'a', { events: ['deploy'] }) };
     expect((await call(gw, 'a', '{', headers)).status).toBe(400);
     expect((await call(gw, 'a', 'x'.repeat(1024 * 1024 + 1), headers)).status).toBe(413);
-    expect((await gw.gateway.fetch(new Request('http://perch.test/hooks/a', { method: 'PUT', body: '{}' }), HOOK_PRINCIPAL)).status).toBe(405);
+    expect((await gw.gateway.fetch(new Request('http://perch.test/hooks/a', { method: 'PUT', body: '{}' }), HOOK_PRINCIPAL)).status).toBe(
+      405,
+    );
     const statuses = await Promise.all(Array.from({ length: 70 }, async () => (await call(gw, 'a', '{"type":"other"}', headers)).status));
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
     expect(statuses.filter((status) => status === 202).length).toBeGreaterThan(50);
@@ -156,7 +158,9 @@ describe('incoming hooks', () => {
     const { client } = await gw.client();
     await createHook(client, 'a');
     await expect(createHook(client, 'a')).rejects.toMatchObject({ code: 'ALREADY_EXISTS' });
-    await expect(createHook(client, 'b', { action: { ...AGENT, template: '{{title}}' } })).rejects.toThrow('unknown placeholder "{{title}}"');
+    await expect(createHook(client, 'b', { action: { ...AGENT, template: '{{title}}' } })).rejects.toThrow(
+      'unknown placeholder "{{title}}"',
+    );
     await expect(createHook(client, 'b', { action: { kind: 'job', jobId: 'none' } })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(createHook(client, 'b', { action: { kind: 'plan', planId: 'none' } })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(createHook(client, 'b', { action: { ...AGENT, agentId: 'none' } })).rejects.toMatchObject({ code: 'NOT_FOUND' });

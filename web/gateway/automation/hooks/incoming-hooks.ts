@@ -69,7 +69,8 @@ export class IncomingHooks {
     const call = { headers: request.headers, body };
     const verdict = await verifyCall(preset, call, { secrets: secrets.length > 0 ? secrets : [NO_SECRET], now });
     if (!hook || secrets.length === 0 || !verdict.isValid) {
-      if (hook) this.#reject(hook.name, !hook.enabled ? 'The hook is turned off.' : verdict.isValid ? 'The hook has no secret.' : verdict.reason);
+      if (hook)
+        this.#reject(hook.name, !hook.enabled ? 'The hook is turned off.' : verdict.isValid ? 'The hook has no secret.' : verdict.reason);
       return respond(401, UNAUTHORIZED);
     }
     const waitMs = this.#getState(hook.name).limit.consume();

@@ -11,7 +11,7 @@ import { ID_HEADER, SIGNATURE_HEADER, signMessage, TIMESTAMP_HEADER } from './st
 const MIN_RETRY_MS = 5_000;
 /** Age at which an event is given up. */
 const MAX_AGE_MS = 24 * 3_600_000;
-const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 10_000;
 /** Maximum number of events of one hook that wait. */
 const MAX_WAITING = 1_000;
 const MAX_RETRY_AFTER_MS = 3_600_000;
@@ -148,7 +148,8 @@ export class OutgoingHooks {
     const failure = await this.#request(hook, call).catch((error: unknown) => this.#toFailure(error, hook.url));
     // Stopping: the next host sends it, and the receiver knows repeated events by their id.
     if (this.#stopping.signal.aborted) return;
-    if ('accepted' in failure) return this.#end(call, { state: 'completed', attempts, status: failure.accepted, error: null, content: undefined });
+    if ('accepted' in failure)
+      return this.#end(call, { state: 'completed', attempts, status: failure.accepted, error: null, content: undefined });
     const { error, status, isFinal, isGone } = failure;
     if (isGone) await disable(hook.name, 'The receiver does not accept events any more (410 Gone).');
     const nextAttemptAt = clock.now() + (failure.retryAfterMs ?? computeBackoff(attempts, MIN_RETRY_MS));
@@ -167,7 +168,7 @@ export class OutgoingHooks {
     const body = new TextEncoder().encode(content);
     const signatures = await Promise.all((await getSecrets(hook)).map((secret) => signMessage(secret, messageId, timestamp, body)));
     const timeout = new AbortController();
-    const cancel = clock.after(TIMEOUT_MS, () => timeout.abort(new TypeError('it did not answer within 15 seconds')));
+    const cancel = clock.after(TIMEOUT_MS, () => timeout.abort(new TypeError('it did not answer within 10 seconds')));
     const { origin } = new URL(hook.url);
     activeOrigins.add(hook.allowPrivate ? origin : PUBLIC_NAMER);
     try {
@@ -203,7 +204,10 @@ export class OutgoingHooks {
       const needsBridge = error.message.includes('need the bridge');
       return { status, error: `The event was not sent: ${error.message}`, isFinal: !needsBridge };
     }
-    return { status, error: `Couldn’t reach ${host}: ${error instanceof TypeError && error.message ? error.message : explainUnreachable(error, url)}` };
+    return {
+      status,
+      error: `Couldn’t reach ${host}: ${error instanceof TypeError && error.message ? error.message : explainUnreachable(error, url)}`,
+    };
   }
 }
 
@@ -211,7 +215,11 @@ function readResponse({ status, headers, type }: Response, now: number): Failure
   if (status >= 200 && status < 300) return { accepted: status };
   // A browser does not tell more about a redirect that is not followed.
   if (type === 'opaqueredirect' || (status >= 300 && status < 400))
-    return { status, error: 'The receiver redirects to another address. Redirects are not followed: enter the new address.', isFinal: true };
+    return {
+      status,
+      error: 'The receiver redirects to another address. Redirects are not followed: enter the new address.',
+      isFinal: true,
+    };
   const retryAfterMs = getRetryAfter(headers, now);
   return {
     ...{ status, error: `The receiver answered with status ${status}.`, isGone: status === 410 },

@@ -40,7 +40,13 @@ verifies('hooks/presets', 'events of the platforms have readable texts', () => {
     summarize(
       'github',
       { 'x-github-event': 'push' },
-      { repository, sender, ref: 'refs/heads/main', commits: [{ id: '0123456789', message: 'Fix it\n\nDetails' }], compare: 'https://x.test/c' },
+      {
+        repository,
+        sender,
+        ref: 'refs/heads/main',
+        commits: [{ id: '0123456789', message: 'Fix it\n\nDetails' }],
+        compare: 'https://x.test/c',
+      },
     ),
   ).toEqual({ event: 'push', message: 'GitHub: push to main in octo/app by ana\n- 0123456 Fix it\nhttps://x.test/c' });
   expect(
@@ -57,15 +63,18 @@ verifies('hooks/presets', 'events of the platforms have readable texts', () => {
   });
   expect(summarize('stripe', {}, PRESETS.stripe.sample.payload)).toEqual({
     ...{ event: 'payment_intent.succeeded', id: 'evt_sample' },
-    message:
-      'Stripe: payment_intent.succeeded (test mode)\npayment_intent pi_sample\nAmount: 42.00 EUR\nStatus: succeeded',
+    message: 'Stripe: payment_intent.succeeded (test mode)\npayment_intent pi_sample\nAmount: 42.00 EUR\nStatus: succeeded',
   });
   expect(summarize('sentry', { 'sentry-hook-resource': 'issue' }, PRESETS.sentry.sample.payload)).toEqual({
     event: 'issue.created',
     message:
       'Sentry: issue created\nTypeError: x is not a function\napp.js in render\nProject: web\nLevel: error\nhttps://sentry.io/organizations/example/issues/1/',
   });
-  expect(summarize('json', { 'idempotency-key': 'k' }, { type: 'deploy', text: 'Done' })).toEqual({ event: 'deploy', message: 'Done', id: 'k' });
+  expect(summarize('json', { 'idempotency-key': 'k' }, { type: 'deploy', text: 'Done' })).toEqual({
+    event: 'deploy',
+    message: 'Done',
+    id: 'k',
+  });
   for (const payload of [null, 1, [], 'text', { repository: null, commits: 'x' }])
     for (const preset of Object.keys(PRESETS) as (keyof typeof PRESETS)[])
       expect(typeof summarize(preset, { 'x-github-event': 'push' }, payload).message).toBe('string');

@@ -18,7 +18,9 @@ export interface TemplateValues {
 
 /** The first placeholder of a template that means nothing; undefined if there is none. */
 export const findUnknownPlaceholder = (template: string): string | undefined =>
-  [...template.matchAll(PLACEHOLDER)].map(([, name = '']) => name).find((name) => !NAMES.some((each) => each === name) && !isJsonPath(name));
+  [...template.matchAll(PLACEHOLDER)]
+    .map(([, name = '']) => name)
+    .find((name) => !NAMES.some((each) => each === name) && !isJsonPath(name));
 
 /** Fills in a template. Values that are missing become empty, and long ones are shortened. */
 export function renderTemplate(template: string, { message, event, payload }: TemplateValues): string {

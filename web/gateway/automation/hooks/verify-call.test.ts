@@ -13,7 +13,9 @@ const BODY = '{"action":"opened"}';
 const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);
 const hex = (key: string, text: string): string => createHmac('sha256', key).update(text).digest('hex');
 const standard = (id: string, time: string, body: string, secret = SECRET): string =>
-  `v1,${createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64')).update(`${id}.${time}.${body}`).digest('base64')}`;
+  `v1,${createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64'))
+    .update(`${id}.${time}.${body}`)
+    .digest('base64')}`;
 
 const check = (preset: HookPreset, headers: Record<string, string>, { body = BODY, secrets = [SECRET] } = {}) =>
   verifyCall(preset, { headers: new Headers(headers), body: encode(body) }, { secrets, now: NOW });
@@ -43,7 +45,10 @@ describe('signatures of calls', () => {
   verifies('hooks/signatures', 'are accepted as each platform makes them, with the secret or the one before it', async () => {
     for (const preset of PRESETS) {
       expect(await check(preset, SCHEMES[preset](SECRET, BODY)), preset).toMatchObject({ isValid: true });
-      expect(await check(preset, SCHEMES[preset](SECRET, BODY), { secrets: ['whsec_bmV3bmV3bmV3bmV3bmV3bmV3bmV3', SECRET] }), preset).toMatchObject({
+      expect(
+        await check(preset, SCHEMES[preset](SECRET, BODY), { secrets: ['whsec_bmV3bmV3bmV3bmV3bmV3bmV3bmV3', SECRET] }),
+        preset,
+      ).toMatchObject({
         isValid: true,
       });
     }
@@ -55,7 +60,9 @@ describe('signatures of calls', () => {
   verifies('hooks/signatures', 'are refused if the secret is another, the body was changed, or they are missing or cut', async () => {
     for (const preset of PRESETS) {
       const headers = SCHEMES[preset](SECRET, BODY);
-      expect(await check(preset, SCHEMES[preset]('whsec_b3RoZXJvdGhlcm90aGVyb3RoZXJvdGhl', BODY)), preset).toMatchObject({ isValid: false });
+      expect(await check(preset, SCHEMES[preset]('whsec_b3RoZXJvdGhlcm90aGVyb3RoZXJvdGhl', BODY)), preset).toMatchObject({
+        isValid: false,
+      });
       expect(await check(preset, {}), preset).toMatchObject({ isValid: false, reason: expect.stringContaining('missing') as string });
       const cut = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.slice(0, -1)]));
       expect(await check(preset, cut), preset).toMatchObject({ isValid: false });
@@ -68,8 +75,14 @@ describe('signatures of calls', () => {
     for (const preset of ['standard', 'stripe'] as const) {
       const at = (offset: number): Record<string, string> => SCHEMES[preset](SECRET, BODY, String(Number(SECONDS) + offset));
       expect(await check(preset, at(299)), preset).toMatchObject({ isValid: true });
-      expect(await check(preset, at(-301)), preset).toMatchObject({ isValid: false, reason: expect.stringContaining('5 minutes in the past') as string });
-      expect(await check(preset, at(3600)), preset).toMatchObject({ isValid: false, reason: expect.stringContaining('in the future') as string });
+      expect(await check(preset, at(-301)), preset).toMatchObject({
+        isValid: false,
+        reason: expect.stringContaining('5 minutes in the past') as string,
+      });
+      expect(await check(preset, at(3600)), preset).toMatchObject({
+        isValid: false,
+        reason: expect.stringContaining('in the future') as string,
+      });
       expect(await check(preset, SCHEMES[preset](SECRET, BODY, 'now')), preset).toMatchObject({ isValid: false });
     }
     const late = String(Number(SECONDS) - 3600);

@@ -25,7 +25,10 @@ const createMissingHeaderVerdict = (header: string): CallVerdict => reject(`The 
 
 /** Compares all pairs, so that the time tells nothing about which one is equal. */
 const hasEqual = (candidates: readonly string[], expected: readonly string[]): boolean =>
-  candidates.reduce((found, candidate) => expected.reduce((any, each) => isEqualConstantTime(candidate, each) || any, false) || found, false);
+  candidates.reduce(
+    (found, candidate) => expected.reduce((any, each) => isEqualConstantTime(candidate, each) || any, false) || found,
+    false,
+  );
 
 /** Checks the time of a signed call, in seconds since 1970. Undefined if it is recent. */
 function checkTimestamp(timestamp: string, now: number): CallVerdict | undefined {
@@ -78,7 +81,9 @@ const createTokenVerifier =
     if (!token) return createMissingHeaderVerdict(name);
     // Digests have one length: the time of the comparison does not tell that of the secret.
     const [sent = '', ...expected] = await Promise.all([token, ...secrets].map(async (text) => toHex(await computeHmac('token', text))));
-    return hasEqual([sent], expected) ? { isValid: true } : reject('The secret is wrong. Compare the secret at the sender with the one of this hook.');
+    return hasEqual([sent], expected)
+      ? { isValid: true }
+      : reject('The secret is wrong. Compare the secret at the sender with the one of this hook.');
   };
 
 const VERIFIERS: Readonly<Record<HookPreset, Verifier>> = {

@@ -34,14 +34,26 @@ export function watchEvents({ hub, vault, since, now, emit, fault }: WatchEvents
       if (completedAt === undefined || completedAt < since || status === 'skipped' || reported.has(id)) continue;
       reported.add(id);
       const job = await vault.collection('jobs').get(jobId);
-      const data = { jobId, name: job?.name ?? run.jobName ?? jobId, status, agentId, sessionId, runId, ...(error === undefined ? {} : { error }) };
+      const data = {
+        jobId,
+        name: job?.name ?? run.jobName ?? jobId,
+        status,
+        agentId,
+        sessionId,
+        runId,
+        ...(error === undefined ? {} : { error }),
+      };
       await emit(status === 'completed' ? 'job.completed' : 'job.failed', id, completedAt, async () => data);
     }
   };
   const report = async ({ event, payload }: AnyEvent): Promise<void> => {
     switch (event) {
       case 'chat.done': {
-        const { usage: { inputTokens, outputTokens }, messageId, ...ids } = payload;
+        const {
+          usage: { inputTokens, outputTokens },
+          messageId,
+          ...ids
+        } = payload;
         const data = { ...ids, messageId, usage: { inputTokens, outputTokens } };
         return emit('run.completed', ids.runId, now(), async (hook) => ({ ...data, ...(await readText(hook, messageId)) }));
       }

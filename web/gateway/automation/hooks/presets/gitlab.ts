@@ -7,7 +7,12 @@ const MAX_COMMITS = 10;
 export const gitlab: Preset = {
   summarize(headers, payload) {
     const read = createReader(payload);
-    const kind = read('$.object_kind') || (headers.get('x-gitlab-event') ?? '').toLowerCase().replace(/ hook$/, '').replaceAll(' ', '_');
+    const kind =
+      read('$.object_kind') ||
+      (headers.get('x-gitlab-event') ?? '')
+        .toLowerCase()
+        .replace(/ hook$/, '')
+        .replaceAll(' ', '_');
     const action = read('$.object_attributes.action');
     const event = action === '' ? kind : `${kind}.${action}`;
     const project = read('$.project.path_with_namespace');
@@ -29,7 +34,8 @@ export const gitlab: Preset = {
       }
       case 'issue':
       case 'merge_request': {
-        const subject = kind === 'issue' ? `issue #${read('$.object_attributes.iid')}` : `merge request !${read('$.object_attributes.iid')}`;
+        const subject =
+          kind === 'issue' ? `issue #${read('$.object_attributes.iid')}` : `merge request !${read('$.object_attributes.iid')}`;
         return about(
           `${subject} ${action || read('$.object_attributes.state')}`,
           read('$.object_attributes.title'),

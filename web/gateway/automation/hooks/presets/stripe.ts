@@ -16,7 +16,10 @@ export const stripe: Preset = {
       message: joinLines(
         `Stripe: ${event}${mode}`,
         `${read('$.data.object.object')} ${read('$.data.object.id')}`.trim(),
-        formatAmount(read('$.data.object.amount') || read('$.data.object.amount_due') || read('$.data.object.amount_total'), read('$.data.object.currency')),
+        formatAmount(
+          read('$.data.object.amount') || read('$.data.object.amount_due') || read('$.data.object.amount_total'),
+          read('$.data.object.currency'),
+        ),
         who === '' ? '' : `Customer: ${who}`,
         read('$.data.object.status') === '' ? '' : `Status: ${read('$.data.object.status')}`,
       ),
