@@ -15,6 +15,7 @@ export const hooks = [
     'hooks/retry': 'A failed event is sent again with the same ID until the receiver accepts it, for a day; then a person can resend it.',
     'hooks/address': 'Redirects are not followed, and private addresses are requested only if a person has allowed them.',
     'hooks/rotation': 'A secret is shown once, and after a rotation the secret before it stays valid for a day.',
+    'cli.hooks/row': '`perch hooks` lists, creates, tests and removes hooks.',
     'hooks/people': 'Only people manage hooks.',
   }),
 ];

@@ -14,12 +14,15 @@ export function addHookCommands(program: Command): void {
     .option('--agent <agent>', 'Agent that gets the text of a call', 'main')
     .option('--template <text>', 'Text with {{message}}, {{event}}, {{body}} or JSON paths such as {{$.issue.title}}', '{{message}}')
     .option('--secret <secret>', 'Secret that the platform shows (Stripe, Sentry)')
-    .option('--url <url>', 'Send events to this address instead of receiving calls')
-    .option('--events <event...>', 'Types of events to accept or to send')
+    .option('--send-to <url>', 'Send events to this address instead of receiving calls')
+    .option('--event <type...>', 'Types of events to accept or to send')
     .option('--with-text', 'Include the texts of messages and replies in events')
     .option('--allow-private', 'Allow an address in your own network')
     .action(async (name, options) => (await import('../hooks-actions.ts')).addHook(name, options));
-  addExamples(create, ['hooks add issues --preset github --template "Triage this issue: {{message}}"', 'hooks add alerts --url https://example.com/perch --events run.failed job.failed']);
+  addExamples(create, [
+    'hooks add issues --preset github --template "Triage this issue: {{message}}"',
+    'hooks add alerts --send-to https://example.com/perch --event run.failed job.failed',
+  ]);
   add('remove', 'Remove a hook with its calls')
     .argument('<name>', 'Name of the hook')
     .action(async (name, options) => (await import('../hooks-actions.ts')).removeHook(name, options));
