@@ -6,7 +6,7 @@ import { verifies } from '../../tests/requirements.ts';
 import { startCliGateway } from './tests/cli-gateway.ts';
 
 verifies('cli.hooks/row', 'hooks are created, called with curl’s request, tested and removed', async () => {
-  await using at = await startCliGateway();
+  await using at = await startCliGateway({ egress: true });
   const run = (...words: string[]): ReturnType<typeof at.run> =>
     at.run(['hooks', ...words, '--port', at.port, '--auth-token', at.bridge.token]);
   expect((await run('list')).stdout).toBe('No hooks.\n');

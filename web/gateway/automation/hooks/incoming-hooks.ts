@@ -85,7 +85,9 @@ export class IncomingHooks {
   async addSample(hook: IncomingHookRecord): Promise<HookCallRecord> {
     const { headers, payload } = PRESETS[hook.preset].sample;
     const summary = PRESETS[hook.preset].summarize(new Headers(headers), payload);
-    const record = this.#createRecord(await HookCalls.createId(hook.name, crypto.randomUUID()), hook, summary, payload);
+    const id = await HookCalls.createId(hook.name, crypto.randomUUID());
+    // Also if the hook accepts other events only: the owner wants to see what the action does.
+    const record = this.#createRecord(id, { ...hook, events: [] }, summary, payload);
     await this.#add(record);
     return record;
   }
