@@ -4,7 +4,7 @@ import { m } from '#app/i18n/messages.ts';
 /** Names of platforms are the same in all languages. */
 export const PRESET_LABELS: Readonly<Record<HookPreset, () => string>> = {
   json: () => m.hooks_preset_json(),
-  standard: () => 'Standard Webhooks',
+  standard: () => m.hooks_preset_standard(),
   github: () => 'GitHub',
   gitlab: () => 'GitLab',
   stripe: () => 'Stripe',
