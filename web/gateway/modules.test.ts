@@ -47,8 +47,8 @@ it('modules start in this order: each after those that it needs', () => {
     incognito (loaded by use)
     mcp ← approvalService, authorizations (loaded by its own condition)
     runningChannels ← approvalService (loaded by its own condition)
-    deliveries (loaded by its own condition; changes of deliveries)
-    cron ← dreamer, dailySummaries (loaded by its own condition; changes of jobs)
+    deliveries ← runningChannels (loaded by its own condition; changes of deliveries)
+    cron ← dreamer, dailySummaries, deliveries (loaded by its own condition; changes of jobs)
     access ← budgets (loaded by its own condition)
     http ← wikis, agentToolkit, budgets (loaded by use)
     "
