@@ -63,5 +63,7 @@ export const dreaming = [
     'dreaming.exam/untrusted':
       'Text from outside is never a question, a replacement or a promotion, and labelled memories are not touched.',
     'dreaming.exam/undo': 'A change can be undone, and is not made again; a crash at any write leaves memory before or after it.',
+    'dreaming.exam/month': 'Over simulated days held-out answers do not get worse from night to night, and recall takes fewer tokens.',
+    'dreaming.exam/methods': 'The exam and its changes are listed; only people read its questions, and make, undo or dismiss changes.',
   }),
 ];

@@ -23,6 +23,9 @@ import { writeExam } from './write-exam.ts';
 /** Maximum number of changes tried per night. */
 const MAX_TRIALS = 80;
 
+/** Days after which a change that was turned down is tried again, because memory has changed since. */
+const RETRY_DAYS = 7;
+
 /** Right answers and tokens of recall of one exam. */
 export interface ExamScore {
   right: number;
@@ -84,14 +87,18 @@ export async function holdExam(
     sourceRef === longTermFile || (await sources.check({ content: text, sourceRef, createdAt: at })).stands;
   const updates = new UpdateIndex(statements, isTrusted, pace);
   const { changes: known } = await log.read();
-  const isDecided = ({ id }: CandidateChange): boolean => ['proposed', 'undone', 'dismissed'].includes(known.get(id)?.state ?? '');
+  const isSettled = ({ id }: CandidateChange): boolean => {
+    const change = known.get(id);
+    if (change?.state === 'turned_down') return change.at > now() - RETRY_DAYS * DAY_MS;
+    return change !== undefined && ['proposed', 'undone', 'dismissed'].includes(change.state);
+  };
   const candidates = [
     ...(await suggestUpdates({ memories, updates, pace })),
     ...(await Promise.all(promotions.map((promotion) => toPromotionChange(promotion)))),
     ...(await suggestShorter(memories, pace)),
     ...(await suggestMerges(memories, pace)),
   ]
-    .filter((change) => !isDecided(change))
+    .filter((change) => !isSettled(change))
     .slice(0, MAX_TRIALS);
   const questions = await writeExam({
     memories,
@@ -117,7 +124,7 @@ export async function holdExam(
   await writeQuestions(workspace, questions);
   const isPromoted = new Set(kept.filter(({ kind }) => kind === 'promote').map(({ id }) => id));
   const changes = kept.filter(({ kind }) => kind !== 'promote');
-  await log.put(turnedDown.filter(({ id, trial }) => JSON.stringify(known.get(id)?.trial) !== JSON.stringify(trial)));
+  await log.put(turnedDown);
   if (deps.proposes) await log.put(changes);
   else await review.applyAll(changes);
   const promoted = await Promise.all(promotions.map(async (promotion) => ({ promotion, id: (await toPromotionChange(promotion)).id })));

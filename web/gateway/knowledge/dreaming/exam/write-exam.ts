@@ -7,6 +7,8 @@ import type { UpdateIndex } from './update-index.ts';
 
 /** Maximum number of questions of an exam. */
 const MAX_QUESTIONS = 400;
+/** Number of questions up to which those of earlier exams are kept. */
+const MAX_WITH_EARLIER = 300;
 /** Maximum number of questions with a query that recalled something. */
 const MAX_RECALL_QUESTIONS = 60;
 /** Maximum number of questions about one text. */
@@ -55,7 +57,7 @@ export async function writeExam(deps: WriteExamDeps): Promise<ExamQuestion[]> {
   for (const question of byModel) await add(question);
   for (const { text, createdAt } of memories.toSorted((a, b) => b.createdAt - a.createdAt)) await addText(text, createdAt);
   for (const question of earlier) {
-    if (questions.size >= MAX_QUESTIONS) break;
+    if (questions.size >= MAX_WITH_EARLIER) break;
     if (statements.some(({ text }) => judgeText(text, question) === 'right')) await add(question);
   }
   return [...questions.values()];
