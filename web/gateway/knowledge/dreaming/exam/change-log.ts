@@ -30,9 +30,13 @@ export class ChangeLog {
     await this.#workspace.update(CHANGES_FILE, (file = '') => {
       const { values, broken } = parseJsonLines(file, memoryChange, CHANGES_FILE);
       const all = [...values.flatMap(({ value }) => (replaced.has(value.id) ? [] : value)), ...changes].sort((a, b) => a.at - b.at);
-      return [...broken.map(({ text }) => text), ...all.slice(-MAX_CHANGES).map((each) => JSON.stringify(each))]
-        .map((line) => `${line}\n`)
-        .join('');
+      return [...broken.map(({ text }) => text), ...all.slice(-MAX_CHANGES).map(formatChange)].map((line) => `${line}\n`).join('');
     });
   }
+}
+
+/** A line of the log. `content` has all its texts, so that forgetting one of them removes the line. */
+function formatChange(change: MemoryChange): string {
+  const content = [...change.removed.map(({ text }) => text), ...change.added.map(({ text }) => text), change.duplicateOf ?? ''].join('\n');
+  return JSON.stringify({ content, ...change });
 }

@@ -5,7 +5,7 @@ import { extractTerms } from '../../search/text/extract-terms.ts';
 import { parseJsonLines } from '../json-lines.ts';
 import { isDenial } from '../text-features.ts';
 import { findValue } from './find-value.ts';
-import { getTerms, splitSentences, isFactual, stripFrame } from './statement-text.ts';
+import { getTerms, isFactual, splitSentences, toPlainStatement } from './statement-text.ts';
 
 /** Questions of the exam, one per line. */
 export const EXAM_FILE = '.dreams/exam.jsonl';
@@ -47,14 +47,23 @@ export async function readQuestions(workspace: Pick<Workspace, 'read'>): Promise
   return parseJsonLines((await workspace.read(EXAM_FILE)) ?? '', examQuestion, EXAM_FILE).values.map(({ value }) => value);
 }
 
+/** Replaces the exam. `content` has all texts of a line, so that forgetting one of them removes the line. */
 export const writeQuestions = (workspace: Pick<Workspace, 'write'>, questions: readonly ExamQuestion[]): Promise<void> =>
-  workspace.write(EXAM_FILE, questions.map((question) => `${JSON.stringify(question)}\n`).join(''));
+  workspace.write(
+    EXAM_FILE,
+    questions
+      .map((question) => {
+        const content = [question.query, question.expected, question.statement].join('\n');
+        return `${JSON.stringify({ content, ...question })}\n`;
+      })
+      .join(''),
+  );
 
 const toUniqueTerms = (text: string): string[] => [...new Set(extractTerms(text))];
 
 /** Question that leaves out the value of a sentence; undefined if the rest says too little. */
 export function toStatementQuestion({ text, at }: Pick<Statement, 'text' | 'at'>): ExamQuestion | undefined {
-  const sentence = stripFrame(text);
+  const sentence = toPlainStatement(text);
   const value = findValue(sentence);
   if (value === undefined) return undefined;
   const position = sentence.lastIndexOf(value);
@@ -77,7 +86,7 @@ export function toRecallQuestion(query: string, content: string, at: number): Ex
   // A text about somebody else may share all other words.
   const names = splitWords(query).flatMap(({ name, text }) => (name ? toUniqueTerms(text) : []));
   let best: { sentence: string; about: string[] } | undefined;
-  for (const sentence of splitSentences(content).map(stripFrame).filter(isFactual)) {
+  for (const sentence of splitSentences(content).map(toPlainStatement).filter(isFactual)) {
     const about = toUniqueTerms(sentence).filter((term) => asked.has(term));
     if (about.length > (best?.about.length ?? 0) && names.every((name) => about.includes(name))) best = { sentence, about };
   }

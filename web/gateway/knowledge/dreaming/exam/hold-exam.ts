@@ -23,8 +23,10 @@ import { writeExam } from './write-exam.ts';
 /** Maximum number of changes tried per night. */
 const MAX_TRIALS = 80;
 
+/** Maximum number of answers that replacing a memory may cost if it gains more. A new memory must cost none. */
+const MAX_LOST = 1;
 /** Days after which a change that was turned down is tried again, because memory has changed since. */
-const RETRY_DAYS = 7;
+const RETRY_DAYS = 3;
 
 /** Right answers and tokens of recall of one exam. */
 export interface ExamScore {
@@ -65,7 +67,7 @@ export interface HoldExamDeps {
 
 /**
  * Writes an exam from the vault, tries each candidate change on a copy of the memories, and keeps those with which recall answers more, or
- * as much with fewer tokens, without losing an answer. Returns the promotions to make; other changes are applied or proposed.
+ * as much with fewer tokens. Returns the promotions to make; other changes are applied or proposed.
  */
 export async function holdExam(
   deps: HoldExamDeps,
@@ -199,9 +201,9 @@ class TrialExam {
       result.tokensAfter += taken.tokens[position] ?? 0;
       if (was && !is) lost++;
     }
-    const isKept =
-      lost === 0 &&
-      (result.rightAfter > result.rightBefore || (result.rightAfter === result.rightBefore && result.tokensAfter < result.tokensBefore));
+    const gained = result.rightAfter - result.rightBefore;
+    const maxLost = change.removed.length > 0 ? MAX_LOST : 0;
+    const isKept = gained > 0 ? lost <= maxLost : gained === 0 && lost === 0 && result.tokensAfter < result.tokensBefore;
     if (isKept) {
       this.#memories = trial;
       for (const [position, number] of touched.entries()) {

@@ -2,47 +2,14 @@ import { findConflict } from '../../wiki/contradiction/contradiction.ts';
 import { splitWords } from '../../search/text/analyze.ts';
 import { detectWordsLanguage, isMeaningful } from '../../search/text/extract-terms.ts';
 import { findValue, getSubjectNames } from './find-value.ts';
-import { getTerms, stripFrame } from './statement-text.ts';
-
-const word = (all: string): string => `(?<![\\p{L}\\p{N}])(?:${all})(?![\\p{L}\\p{N}])`;
-
-/** Words that mark a statement as newer than others, in the languages of the app. */
-const CUE = new RegExp(
-  [
-    word('now|nowadays|currently|these days|from now on|as of (?:now|today)|instead|after all|actually|no longer'),
-    word('jetzt|inzwischen|mittlerweile|neuerdings|nun|ab sofort|doch'),
-    word('maintenant|désormais|dorénavant|à présent|finalement'),
-    word('ahora|actualmente|desde ahora|ahora mismo|finalmente'),
-    word('adesso|ora|ormai|attualmente'),
-    word('agora|atualmente|neste momento'),
-    word('nu|tegenwoordig|voortaan'),
-    word('teraz|obecnie'),
-    word('теперь|сейчас|ныне'),
-    word('الآن|حاليا|حاليًا'),
-    '现在|如今|目前|今は|現在|いまは|지금은?|이제',
-  ].join('|'),
-  'giu',
-);
+import { CUE, getTerms, toPlainStatement } from './statement-text.ts';
 
 const IS_NEWER = new RegExp(`${CUE.source}|^(?:correction|korrektur|corrección|rectification|correzione|correção|correctie)\\b`, 'iu');
-
-/** A move says where somebody lives from then on. */
-const MOVE = /\b(?:has |have |had |just |recently )*(?:moved|relocated)(?: house| home| away)? (?:from [\p{L} ]{1,40}? )?to\b/giu;
-const LIVES = 'lives in';
 
 const MIN_SUBJECT_TERMS = 2;
 
 /** Maximum number of words in which a statement and its update differ. */
 const MAX_CHANGED_WORDS = 3;
-
-/** A statement without phrases that only say when it became true. */
-function toPlainStatement(text: string): string {
-  const plain = stripFrame(text).replace(MOVE, LIVES).replace(CUE, ' ');
-  return plain
-    .replace(/\s+/g, ' ')
-    .replace(/\s+(?=[.,;:!])/g, '')
-    .trim();
-}
 
 /**
  * Whether a later statement replaces an earlier one: it contradicts it (English), or says the same with another value and a word such as
@@ -51,6 +18,8 @@ function toPlainStatement(text: string): string {
 export function isUpdate(earlier: string, later: string): boolean {
   const [old, fresh] = [toPlainStatement(earlier), toPlainStatement(later)];
   if (old === fresh || old === '' || fresh === '') return false;
+  const [oldValue, freshValue] = [findValue(old), findValue(fresh)];
+  if (oldValue !== undefined && freshValue !== undefined && toKey(oldValue) === toKey(freshValue)) return false;
   // Statements about different people or things contradict no one.
   const names =
     getSubjectNames(old).every((name) => getTerms(fresh).has(name)) && getSubjectNames(fresh).every((name) => getTerms(old).has(name));
@@ -59,14 +28,15 @@ export function isUpdate(earlier: string, later: string): boolean {
   return IS_NEWER.test(later) && (isSameButForValue(old, fresh) || hasSameSubject(old, fresh));
 }
 
+const toKey = (text: string): string => [...getTerms(text)].sort().join(' ');
+
 /** Whether two texts have the same words, in any order, except for the values that they state. */
 function hasSameSubject(old: string, fresh: string): boolean {
   const [oldValue, freshValue] = [findValue(old), findValue(fresh)];
   if (oldValue === undefined || freshValue === undefined) return false;
   const withoutValue = (text: string, value: string): string[] => [...getTerms(text)].filter((term) => !getTerms(value).has(term)).sort();
   const [a, b] = [withoutValue(old, oldValue), withoutValue(fresh, freshValue)];
-  const isOtherValue = [...getTerms(oldValue)].join(' ') !== [...getTerms(freshValue)].join(' ');
-  return isOtherValue && a.length >= MIN_SUBJECT_TERMS && a.join(' ') === b.join(' ');
+  return a.length >= MIN_SUBJECT_TERMS && a.join(' ') === b.join(' ');
 }
 
 /** Whether two texts have the same words except for one short passage. */

@@ -49,6 +49,39 @@ export function stripFrame(sentence: string): string {
   return text === sentence.trim() || text === '' ? sentence.trim() : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+const word = (all: string): string => `(?<![\\p{L}\\p{N}])(?:${all})(?![\\p{L}\\p{N}])`;
+
+/** Words that mark a statement as newer than others, in the languages of the app. */
+export const CUE = new RegExp(
+  [
+    word('now|nowadays|currently|these days|from now on|as of (?:now|today)|instead|after all|actually'),
+    word('jetzt|inzwischen|mittlerweile|neuerdings|nun|ab sofort|doch'),
+    word('maintenant|désormais|dorénavant|à présent|finalement'),
+    word('ahora|actualmente|desde ahora|ahora mismo|finalmente'),
+    word('adesso|ora|ormai|attualmente'),
+    word('agora|atualmente|neste momento'),
+    word('nu|tegenwoordig|voortaan'),
+    word('teraz|obecnie'),
+    word('теперь|сейчас|ныне'),
+    word('الآن|حاليا|حاليًا'),
+    '现在|如今|目前|今は|現在|いまは|지금은?|이제',
+  ].join('|'),
+  'giu',
+);
+
+/** A move says where somebody lives from then on. */
+const MOVE = /\b(?:has |have |had |just |recently )*(?:moved|relocated)(?: house| home| away)? (?:from [\p{L} ]{1,40}? )?to\b/giu;
+const LIVES = 'lives in';
+
+/** A statement without phrases that only say when it became true. */
+export function toPlainStatement(text: string): string {
+  const plain = stripFrame(text).replace(MOVE, LIVES).replace(CUE, ' ');
+  return plain
+    .replace(/\s+/g, ' ')
+    .replace(/\s+(?=[.,;:!])/g, '')
+    .trim();
+}
+
 /** The sentences of a text, without surrounding white space. */
 export const splitSentences = (text: string): string[] =>
   text.split('\n').flatMap((line) => [...segmenter.segment(line)].flatMap(({ segment }) => (segment.trim() === '' ? [] : segment.trim())));
