@@ -16,8 +16,8 @@ export interface ExamResult {
 }
 
 /**
- * Takes an exam with the recall that replies use, over a list of memories that may exist only on trial. A reader that quotes answers: the
- * first recalled memory that gives a right or an outdated answer counts.
+ * Takes an exam with the recall that replies use, over a list of memories that may exist only on trial. An answer is right if a recalled
+ * memory gives it and none gives an outdated one.
  */
 export class ExamRoom {
   readonly #recaller: ActiveMemoryRecaller;
@@ -37,8 +37,8 @@ export class ExamRoom {
     const result: ExamResult = { right: [], tokens: [] };
     for (const question of questions) {
       const { memories: recalled, summary } = await this.#recaller.recall(question.query, [], 'exam');
-      const verdict = recalled.map(({ text }) => judgeText(text, question)).find((each) => each !== undefined);
-      result.right.push(verdict === 'right');
+      const verdicts = recalled.map(({ text }) => judgeText(text, question));
+      result.right.push(verdicts.includes('right') && !verdicts.includes('outdated'));
       result.tokens.push(estimateTokens(summary));
       await this.#pace();
     }
