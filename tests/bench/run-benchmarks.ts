@@ -9,6 +9,7 @@ import { benchCitations } from './citations-bench.ts';
 import { benchCluster } from './cluster-bench.ts';
 import { benchCollections } from './collections/collections-bench.ts';
 import { benchDeltas } from './deltas-bench.ts';
+import { benchDreaming } from './dreaming-bench.ts';
 import { benchDocumentRecall } from './document-recall-bench.ts';
 import { benchDocuments } from './documents-bench.ts';
 import { type Figure, formatTable } from './figures.ts';
@@ -57,6 +58,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   collections: benchCollections,
   memory: benchMemorySearch,
   recall: benchRecall,
+  dreaming: benchDreaming,
   tokens: benchTokens,
   tools: benchTools,
   prompts: benchPrompts,
@@ -67,7 +69,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
 };
 
 /** Sections that prove a promise on every machine: a missed limit fails the command. */
-const PROOFS = new Set(['citations', 'document-recall', 'injection', 'prompts', 'sub-agents', 'tools']);
+const PROOFS = new Set(['citations', 'document-recall', 'dreaming', 'injection', 'prompts', 'sub-agents', 'tools']);
 /** Sections that need no built app. */
 const UNBUILT = new Set([...PROOFS, 'passages', 'collections']);
 
