@@ -109,19 +109,19 @@ export class MemoryIndex implements TermIndex {
     return this.#passages.at(number);
   }
 
-  /** Time ranges mentioned in the passage's text. */
+  /** Time ranges mentioned in the passage's text, and the instant it was said if it does not age by that. */
   getTimes(number: number): readonly TimeRange[] {
     return this.#passages.getTimes(number);
   }
 
   /** Whether the text mentions a time. */
   mentionsTime(number: number): boolean {
-    return this.getTimes(number).some(({ from, to }) => to - from > 1);
+    return this.getTimes(number).some((range) => !isInstant(range));
   }
 
   /** When it was said or written, also if it does not age; null if unknown. */
   getTime(number: number): number | null {
-    return this.at(number) ?? this.getTimes(number).find(({ from, to }) => to - from === 1)?.from ?? null;
+    return this.getTimes(number).find(isInstant)?.from ?? this.at(number);
   }
 
   /** Language of a passage's thread, as detected so far. */
@@ -161,16 +161,18 @@ export class MemoryIndex implements TermIndex {
   /** Appends a passage to its thread; replaces one with the same id. */
   add(passage: Passage): void {
     this.remove(passage.id);
-    const { speaker, text } = parseSpoken(passage);
+    const { speaker, text, date } = parseSpoken(passage);
     const words = splitWords(text);
     const thread = this.#threads.numberFor(passage.thread, this.languages[0] ?? ENGLISH);
     const language = detectLanguage(words.map(({ folded }) => folded)) ?? this.#threads.getLanguage(thread);
     this.#threads.setLanguage(thread, language);
     const terms = extractTerms(speaker, words, language);
-    const saidAt = passage.at ?? passage.writtenAt ?? null;
+    const writtenAt = passage.at ?? passage.writtenAt ?? null;
+    const ownDate = date === undefined || writtenAt === null ? undefined : findTimeRanges(date, writtenAt)[0]?.from;
+    const saidAt = ownDate ?? writtenAt;
     const times = saidAt === null ? [] : findTimeRanges(text, saidAt);
     if (times.length > 0) terms.counts.set(TIME, 1);
-    if (passage.at === null && saidAt !== null) times.push({ from: saidAt, to: saidAt + 1 });
+    if (saidAt !== null && saidAt !== passage.at) times.push({ from: saidAt, to: saidAt + 1 });
     if (NUMBER_WORDS.test(text)) terms.counts.set(NUMBER, 1);
     if (MONEY_WORDS.test(text)) terms.counts.set(MONEY, 1);
     if (CAUSE_WORDS.test(text)) terms.counts.set(CAUSE, 1);
@@ -232,6 +234,9 @@ export class MemoryIndex implements TermIndex {
     return present;
   }
 }
+
+/** The time of a passage is among those that it mentions if it is not the one by which it ages. */
+const isInstant = ({ from, to }: TimeRange): boolean => to - from === 1;
 
 /** Folded words of a speaker's name. */
 const getNames = (speaker: string | undefined): string[] => (speaker === undefined ? [] : splitWords(speaker).map(({ folded }) => folded));

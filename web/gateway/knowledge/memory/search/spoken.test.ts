@@ -8,10 +8,11 @@ const NOON = Date.UTC(2026, 4, 8, 12);
 describe('single lines of a conversation', () => {
   it('have the leading name as their speaker', () => {
     const parse = (text: string): unknown => parseSpoken({ text });
-    expect(parse('Ada: I moved to Riga.')).toEqual({ speaker: 'Ada', text: 'I moved to Riga.' });
-    expect(parse('[8 May 2026, 10:00] Ada Byron: Hello')).toEqual({ speaker: 'Ada Byron', text: 'Hello' });
-    expect(parse('葵：犬を飼いました。')).toEqual({ speaker: '葵', text: '犬を飼いました。' });
-    expect(parse('user: Book a table')).toEqual({ speaker: 'user', text: 'Book a table' });
+    expect(parse('Ada: I moved to Riga.')).toMatchObject({ speaker: 'Ada', text: 'I moved to Riga.' });
+    expect(parse('[8 May 2026, 10:00] Ada Byron: Hello')).toEqual({ speaker: 'Ada Byron', text: 'Hello', date: '8 May 2026, 10:00' });
+    expect(parse('2026-05-08 10:00 Ada: Hello')).toEqual({ speaker: 'Ada', text: 'Hello', date: '2026-05-08' });
+    expect(parse('葵：犬を飼いました。')).toMatchObject({ speaker: '葵', text: '犬を飼いました。' });
+    expect(parse('user: Book a table')).toMatchObject({ speaker: 'user', text: 'Book a table' });
   });
 
   it('have none if the colon is part of the text', () => {
@@ -21,9 +22,10 @@ describe('single lines of a conversation', () => {
       'See https://example.org/a',
       'Three things matter to me here: a, b and c',
       'Ada:',
+      '2026-05-08 We moved',
     ])
-      expect(parseSpoken({ text })).toEqual({ speaker: undefined, text });
-    expect(parseSpoken({ speaker: 'Bo', text: 'Ada: she said so' })).toEqual({ speaker: 'Bo', text: 'Ada: she said so' });
+      expect(parseSpoken({ text })).toEqual({ speaker: undefined, text, date: undefined });
+    expect(parseSpoken({ speaker: 'Bo', text: 'Ada: she said so' })).toMatchObject({ speaker: 'Bo', text: 'Ada: she said so' });
   });
 
   it('belong together if they were written in the same hour; other memories stand alone', () => {
@@ -54,4 +56,16 @@ it('a memory that does not age is found by the day that it means', () => {
     });
   const found = search.search('Dinner with neighbours on 7 April 2026', { now: NOON + DAY });
   expect([found[0]?.passage.id, found[0]?.why.timely]).toEqual(['m1', true]);
+});
+
+it('a line with its own date is found by the day that it means from there', () => {
+  const search = new MemorySearch();
+  for (let month = 1; month <= 6; month++)
+    search.add({
+      id: `${month}`,
+      thread: 'written',
+      text: `[8 ${month === 4 ? 'April' : 'June'} 2025] Ada: We had dinner yesterday`,
+      at: NOON,
+    });
+  expect(search.search('Dinner of Ada on 7 April 2025', { now: NOON + DAY })[0]?.passage.id).toBe('4');
 });
