@@ -84,21 +84,21 @@ async function measureRecall(
     await warmUp;
     return { first: performance.now() - startedAt, health };
   };
-  const imported = await (async () => {
+  const { imported, later } = await (async () => {
     using outside = await connectOutside(perch, 'all');
     await outside.client.call('workspace.write', {
       path: 'MEMORY.md',
       content: Buffer.from(createMemories(entries)).toString('base64'),
       encoding: 'base64',
     });
-    return await measureFirst(outside);
+    const imported = await measureFirst(outside);
+    for (const end = nth + messages; nth < end;) await send(outside.client);
+    return { imported, later: getTimes(outside.events).slice(1) };
   })();
+  if (later.length < messages / 3) throw new Error(`of ${messages} messages only ${later.length} were told something`);
   await perch.restart();
   using outside = await connectOutside(perch, 'all');
   const restarted = await measureFirst(outside);
-  for (const end = nth + messages; nth < end;) await send(outside.client);
-  const later = getTimes(outside.events).slice(1);
-  if (later.length < messages / 3) throw new Error(`of ${messages} messages only ${later.length} were told something`);
   return { imported, restarted, later };
 }
 

@@ -1,6 +1,5 @@
 import { Mutex } from '#shared/async/mutex.ts';
 import { TimeSlicer } from '#shared/async/time-slicer.ts';
-import { prepareRelatedTerms } from '../search/text/related-terms.ts';
 import { findTimeRanges } from '../search/text/time-words.ts';
 import type { SnapshotStore } from './index/index-store.ts';
 import { SnapshotWriter } from './index/snapshot-writer.ts';
@@ -130,8 +129,8 @@ export class LongTermSearch {
     const restored = bytes && (await restoreLongTermSnapshot(bytes));
     this.#hasSnapshot = bytes !== undefined;
     if (restored) ({ search: this.#search, version: this.#version, categories: this.#restored } = restored);
-    // A first query would wait for them.
-    await prepareRelatedTerms(slicer);
+    await this.#search.prepare(slicer);
+    await this.#restored?.prepare(slicer);
   }
 
   /** Returns the number of removed memories. */
