@@ -35,7 +35,7 @@ it('modules start in this order: each after those that it needs', () => {
     longTermMemories (loaded by use)
     memories ← longTermMemories (loaded by use)
     dailySummaries ← memories (loaded by use)
-    replyRecall ← longTermMemories (loaded by use)
+    replyRecall ← longTermMemories (loaded by its own condition)
     compactor ← memories, longTermMemories (loaded by use)
     titles (loaded by use)
     wikis (loaded by use)

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '#shared/async/clock.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { CircuitBreaker } from '#shared/async/circuit-breaker.ts';
 import { ActiveRecallConfig, type ActiveRecallConfigFields } from './recall-config.ts';
 import { toSingleLine } from './context-message.ts';
@@ -247,6 +248,7 @@ async function scoreMemories(
 ): Promise<ScoredMemory[]> {
   const policy = RECALL_POLICIES[promptStyle];
   const best = new Map<string, ScoredMemory>();
+  const slicer = new TimeSlicer(signal);
   for (const question of questions) {
     const isEmpty = createEmptyWordFilter(question);
     const withoutEmpty = (words: readonly string[]): string[] => words.filter((word) => !isEmpty(word));
@@ -257,6 +259,8 @@ async function scoreMemories(
       best.set(hit.id, { ...hit, why: reasons, relevance });
     }
     signal.throwIfAborted();
+    // Several queries over many memories would block for longer than one.
+    if (slicer.isDue) await slicer.pause();
   }
   return [...best.values()];
 }

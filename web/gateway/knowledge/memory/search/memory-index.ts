@@ -151,6 +151,15 @@ export class MemoryIndex implements TermIndex {
     return this.#threads.end;
   }
 
+  /** Builds in slices what the first query needs. */
+  async prepare(slicer: TimeSlicer): Promise<void> {
+    await relations.prepareRelatedTerms(slicer);
+    await this.#lists.prepare(slicer);
+    // Compiles the expression.
+    findTimeRanges('', 0);
+    await slicer.pause();
+  }
+
   find(term: string): TermPostings | undefined {
     const lists = this.#lists.get(term);
     const listed = lists.reduce((sum, list) => sum + list.count, 0);

@@ -85,6 +85,11 @@ export class MemorySearch {
     return this.#index.write(into, slicer);
   }
 
+  /** Builds in slices what the first query needs; otherwise that query blocks for longer. */
+  prepare(slicer: TimeSlicer): Promise<void> {
+    return this.#index.prepare(slicer);
+  }
+
   /** The best passages for a query, best first. */
   search(query: string, { limit = 10, now }: MemorySearchOptions): FoundPassage[] {
     const index = this.#index;

@@ -36,8 +36,7 @@ describe('Neighbourhood', () => {
     fc.assert(
       fc.property(passages, fc.constantFrom(...WORDS), fc.nat(), (all, word, seed) => {
         const index = createIndex(all);
-        const present = all.keys().filter((number) => index.hasPassage(number)).toArray(); // prettier-ignore
-        const chosen = present.filter((number) => (number + seed) % 3 === 0);
+        const chosen = Array.from(all.keys()).filter((number) => index.hasPassage(number) && (number + seed) % 3 === 0);
         const { scores } = getScores(index, word);
         const around = new Neighbourhood(index, chosen, createNeighbourWeights(WEIGHTS));
         const best = around.computeBest(scores);
