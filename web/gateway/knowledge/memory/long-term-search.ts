@@ -8,6 +8,7 @@ import type { Memory } from './long-term-file.ts';
 import { createLongTermSnapshot, restoreLongTermSnapshot, type RestoredCategories } from './long-term-snapshot.ts';
 import { computeAnalysisCost } from './search/analysis-cost.ts';
 import { type FoundPassage, MemorySearch } from './search/memory-search.ts';
+import { toMemoryThread } from './search/spoken.ts';
 
 export type FoundMemory = Omit<FoundPassage, 'passage'> & { memory: Memory };
 
@@ -154,8 +155,7 @@ export class LongTermSearch {
       const indexed = this.#search.get(id);
       if (indexed?.text === text && indexed.at === createdAt) await slicer.after(COMPARE_COST);
       else {
-        // Each memory is a thread of its own: adjacent memories are about unrelated things.
-        this.#search.add({ id, thread: id, text, at: createdAt });
+        this.#search.add({ id, thread: toMemoryThread({ id, text, createdAt }), text, at: createdAt });
         this.#snapshotWriter.changed();
         await slicer.after(computeAnalysisCost(text));
       }
