@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { verifies } from '../../../../../tests/requirements.ts';
 import { MemorySearch } from './memory-search.ts';
 import { parseSpoken, toMemoryThread } from './spoken.ts';
 
@@ -35,7 +36,7 @@ describe('single lines of a conversation', () => {
     expect(thread('The cat is called Miso', NOON)).toBe('The cat is called Miso');
   });
 
-  it('are found by the question before them, and rank the person asked about first', () => {
+  verifies('memory.search/lines', 'are found by the question before them, and rank the person asked about first', () => {
     const search = new MemorySearch();
     const lines = ['Bo: Which instrument are you learning?', 'Ada: The theremin, an hour a day.', 'Bo: I like an instrument, too.'];
     for (const [nth, text] of lines.entries())
@@ -44,7 +45,7 @@ describe('single lines of a conversation', () => {
   });
 });
 
-it('a memory that does not age is found by the day that it means', () => {
+verifies('memory.search/lines', 'a memory that does not age is found by the day that it means', () => {
   const search = new MemorySearch();
   for (let nth = 0; nth < 20; nth++)
     search.add({
@@ -58,7 +59,7 @@ it('a memory that does not age is found by the day that it means', () => {
   expect([found[0]?.passage.id, found[0]?.why.timely]).toEqual(['m1', true]);
 });
 
-it('a line with its own date is found by the day that it means from there', () => {
+verifies('memory.search/lines', 'a line with its own date is found by the day that it means from there', () => {
   const search = new MemorySearch();
   for (let month = 1; month <= 6; month++)
     search.add({
