@@ -24,6 +24,7 @@ import { benchOpen } from './open-bench.ts';
 import { benchPassages } from './passages-bench.ts';
 import { benchPrompts } from './prompts-bench.ts';
 import { benchRecall } from './recall-bench.ts';
+import { benchRecallQuality } from './recall-quality-bench.ts';
 import { benchRpc } from './rpc-bench.ts';
 import { benchScale } from './scale-bench.ts';
 import { benchSearch } from './search-bench.ts';
@@ -59,6 +60,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   memory: benchMemorySearch,
   recall: benchRecall,
   dreaming: benchDreaming,
+  'recall-quality': benchRecallQuality,
   tokens: benchTokens,
   tools: benchTools,
   prompts: benchPrompts,
@@ -71,7 +73,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
 /** Sections that prove a promise on every machine: a missed limit fails the command. */
 const PROOFS = new Set(['citations', 'document-recall', 'dreaming', 'injection', 'prompts', 'sub-agents', 'tools']);
 /** Sections that need no built app. */
-const UNBUILT = new Set([...PROOFS, 'passages', 'collections']);
+const UNBUILT = new Set([...PROOFS, 'passages', 'collections', 'recall-quality']);
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } });
 const names = values.only?.split(',') ?? Object.keys(SECTIONS);
