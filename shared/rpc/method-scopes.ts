@@ -172,6 +172,8 @@ export const METHOD_SCOPES = {
   'projects.list': 'sessions',
   'projects.removeChats': 'sessions',
   'projects.update': 'sessions',
+  'provenance.check': 'memory',
+  'provenance.get': 'memory',
   'review.approve': 'admin',
   'review.discard': 'admin',
   'review.list': 'files',

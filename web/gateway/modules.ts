@@ -8,6 +8,7 @@ import { guideModule } from './agent/guide/guide-module.ts';
 import { incognitoModule } from './agent/incognito/incognito-module.ts';
 import { dreamerModule } from './agent/knowledge/dreamer/dreamer-module.ts';
 import { dailySummariesModule, longTermMemoriesModule, memoriesModule } from './agent/knowledge/memory/memory-module.ts';
+import { provenanceModule } from './agent/knowledge/provenance/provenance-module.ts';
 import { replyRecallModule } from './agent/knowledge/recall/reply-recall-module.ts';
 import { subAgentsModule } from './agent/sub-agents/sub-agents-module.ts';
 import { trashModule } from './agent/trash/trash-module.ts';
@@ -34,6 +35,7 @@ export const MODULES = [
   approvalsModule,
   agentToolkitModule,
   subAgentsModule,
+  provenanceModule,
   filesMirrorModule,
   longTermMemoriesModule,
   memoriesModule,

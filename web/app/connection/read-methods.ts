@@ -93,6 +93,8 @@ const READ_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'memory.days',
   'memory.day',
   'memory.recalled',
+  'provenance.get',
+  'provenance.check',
   'mcp.list',
   'mcp.resources',
   'mcp.read',

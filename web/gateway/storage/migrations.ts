@@ -74,6 +74,9 @@ export const migrations: readonly VaultMigration[] = [
       db.createObjectStore(name, { keyPath: 'id' });
   },
   (db) => void db.createObjectStore('projects', { keyPath: 'id' }),
+  (db) => {
+    for (const name of ['provenance', 'forgettings'] as const) db.createObjectStore(name, { keyPath: 'id' });
+  },
 ];
 
 /** Splits the single document into a row for each key. */

@@ -61,6 +61,11 @@ export function createSearchStore({ clock, transactions, sessions, onfault, size
         const { find, deps } = await loadSearch();
         return find.findMessages(deps, text, options);
       },
+      async rebuild() {
+        const { index } = await loadSearch();
+        await index.rebuild();
+        await indexAll();
+      },
     },
     onMessagesChanged(messages) {
       waitingCount += messages;

@@ -16,6 +16,9 @@ import type { Workspace } from '../../../knowledge/memory/workspace.ts';
 import type { Settings } from '../../../config/settings-schema.ts';
 import type { SyncPort } from '../../../sync/sync-port.ts';
 import type { Vault } from '../../../storage/vault-interface.ts';
+import type { Lazy } from '../../../system/modules.ts';
+import type { Provenance } from '../provenance/provenance.ts';
+import { recordDreams } from '../provenance/record-dreams.ts';
 import { runDreaming } from './run-dreaming.ts';
 import { createPace } from './pace.ts';
 import { collectRecalls } from './recall-signals.ts';
@@ -54,6 +57,7 @@ export interface DreamerDeps extends CompletionDeps {
   timeZone(): string;
   /** Opens the workspace of an agent's memory. */
   openWorkspace(agentId: string): Promise<Workspace>;
+  provenance: Lazy<Provenance>;
   fault(error: unknown): RpcError;
 }
 
@@ -175,12 +179,14 @@ export class Dreamer {
       const phases = new DreamingPhases(workspace, config, { now, pace, ...(narrate ? { narrate } : {}) });
       const includesSession = createSessionFilter(name, agents, settings(), await listOwnMemoryChats(vault));
       const { maxAgeDays } = config;
+      const provenance = await this.#deps.provenance.load();
       return await runDreaming(run, {
         phases,
         log,
         collectRecalls: () =>
           collectRecalls({ messages: vault.messages, workspace, signals: phases.signals, includesSession, maxAgeDays, now, pace }),
         now,
+        recordOrigins: ({ rem }) => recordDreams({ provenance, workspace, name }, { reportPath: rem?.path }),
         onChange: (run) => {
           if (target.active?.run.id === run.id) target.active.run = run;
           this.#emitChange(name, run);
@@ -196,7 +202,10 @@ export class Dreamer {
   async decide(agentId: string, act: (phases: DreamingPhases) => Promise<Promotion>): Promise<DreamProposal> {
     const target = await this.openWorkspace(agentId);
     try {
-      const proposal = toProposal(await act(this.getPhases(target).phases));
+      const promotion = await act(this.getPhases(target).phases);
+      const proposal = toProposal(promotion);
+      const by = promotion.text === undefined ? 'dreaming' : 'person';
+      await recordDreams({ provenance: await this.#deps.provenance.load(), ...target }, { by, only: promotion.contentHash });
       this.#emitChange(target.name, null);
       return proposal;
     } catch (error) {

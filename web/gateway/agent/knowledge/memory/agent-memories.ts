@@ -47,6 +47,11 @@ export class AgentMemories {
     return this.openWorkspace(this.#deps.longTerm.getWorkspaceName(agentId));
   }
 
+  /** Name of the workspace that holds an agent's memory. Throws `NOT_FOUND` if the agent does not exist. */
+  getWorkspaceName(agentId: string): string {
+    return this.#deps.longTerm.getWorkspaceName(agentId);
+  }
+
   /** Opens the memory of a workspace: that of an agent or a project. */
   async openWorkspace(name: string): Promise<MemoryManager> {
     await this.#deps.longTerm.whenMigrated();
