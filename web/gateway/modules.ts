@@ -4,6 +4,7 @@ import { budgetsModule } from './agent/budgets/budgets-module.ts';
 import { collectionsModule } from './agent/collections/collections-module.ts';
 import { compactorModule } from './agent/compaction/compactor-module.ts';
 import { filesMirrorModule } from './agent/files-mirror/files-mirror-module.ts';
+import { forgettingModule } from './agent/forgetting/forgetting-module.ts';
 import { guideModule } from './agent/guide/guide-module.ts';
 import { incognitoModule } from './agent/incognito/incognito-module.ts';
 import { dreamerModule } from './agent/knowledge/dreamer/dreamer-module.ts';
@@ -45,6 +46,7 @@ export const MODULES = [
   titlesModule,
   wikisModule,
   trashModule,
+  forgettingModule,
   webSearchModule,
   collectionsModule,
   dreamerModule,

@@ -34,6 +34,7 @@ import { syncContracts } from './sync-contracts.ts';
 import { systemContracts } from './system-contracts.ts';
 import { toolContracts } from './tool-contracts.ts';
 import { provenanceContracts } from './provenance-contracts.ts';
+import { forgettingContracts } from './forgetting-contracts.ts';
 import { trashContracts } from './trash-contracts.ts';
 import { ttsContracts } from './tts-contracts.ts';
 import { usageContracts } from './usage-contracts.ts';
@@ -66,6 +67,7 @@ export const contracts = {
   ...workspaceContracts,
   ...collectionContracts,
   ...provenanceContracts,
+  ...forgettingContracts,
   ...trashContracts,
   ...wikiContracts,
   ...planContracts,

@@ -94,6 +94,7 @@ const READ_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'memory.day',
   'memory.recalled',
   'provenance.get',
+  'forgetting.list',
   'provenance.check',
   'mcp.list',
   'mcp.resources',

@@ -62,6 +62,7 @@ export function createSearchStore({ clock, transactions, sessions, onfault, size
         return find.findMessages(deps, text, options);
       },
       async rebuild() {
+        await activeWork;
         const { index } = await loadSearch();
         await index.rebuild();
         await indexAll();

@@ -1,5 +1,6 @@
 import { isChannel } from '../../system/person.ts';
 import { isChannelSession } from '../../system/channel-session.ts';
+import { listForgottenMessages } from '../forgetting/forgotten-messages.ts';
 import { labelMemory } from '../knowledge/memory/label-memory.ts';
 import type { AgentMemories } from '../knowledge/memory/agent-memories.ts';
 import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts';
@@ -35,11 +36,15 @@ export const createFactRecorder =
   ): Promise<void> => {
     const workspace = getMemoryWorkspace(agent, await findProject(deps.vault, await deps.vault.sessions.get(key)));
     const memory = await (await deps.memories.load()).openWorkspace(workspace);
+    const forgotten = await listForgottenMessages(deps.vault);
     for (const { text, category } of facts) {
+      const origins = selectOrigins(text, messages);
+      // What was forgotten stays so, although its chat was kept.
+      if (origins.some(({ id }) => forgotten.has(id))) continue;
       await labelMemory(deps, workspace, text, sources);
       const { added, ...entry } = await memory.addMemory(text, category);
       if (!added) continue;
-      const version = { text: entry.text, by: 'summary', messages: selectOrigins(text, messages), createdAt: entry.createdAt } as const;
+      const version = { text: entry.text, by: 'summary', messages: origins, createdAt: entry.createdAt } as const;
       await (await deps.provenance.load()).record({ workspace, kind: 'memory', name: entry.id }, version);
     }
   };

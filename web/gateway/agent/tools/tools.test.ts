@@ -26,7 +26,7 @@ function setUp(messages: MessageRecord[] = []) {
   const memory = new MemoryManager({ workspace: memoryWorkspace(() => clock.now()), clock });
   const registry = new ToolRegistry(() => agent);
   const vault = {
-    messages: { get: () => Promise.resolve(undefined) },
+    messages: { get: () => Promise.resolve(undefined), branch: () => Promise.reject(new Error('no chats here')) },
     search: {
       sessions: () => Promise.resolve({ results: [], total: 0, next: null, complete: true }),
       messages: async (text: string, { limit }: { limit: number }) => {

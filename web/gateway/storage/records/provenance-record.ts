@@ -52,6 +52,8 @@ export interface ForgettingRecord {
   id: string;
   at: number;
   workspace: string;
+  /** Whether everything is deleted, so that other replicas can delete what they derived from it. */
+  isComplete: boolean;
   /** Number of deleted pieces by kind. */
   removed: Record<string, number>;
   /** What remained, by kind, and why. */

@@ -13,7 +13,10 @@ import { withDialogs } from '../../../knowledge/memory/with-dialogs.ts';
 import type { Workspace } from '../../../knowledge/memory/workspace.ts';
 
 /** Derived data: rebuilt from the files if it is lost. */
-export type MemoryStore = IndexStore & VectorStore;
+export interface MemoryStore extends IndexStore, VectorStore {
+  /** Deletes the index, and the vectors of these texts by their hashes. */
+  forget(hashes: readonly string[]): Promise<void>;
+}
 
 export interface AgentMemoriesDeps extends LongTermMemoriesDeps {
   vault: Pick<Vault, 'files' | 'memories' | 'messages' | 'sessions' | 'collection'>;
@@ -76,6 +79,14 @@ export class AgentMemories {
   /** The same workspace without files that are waiting for review. Throws `NOT_FOUND` if the agent does not exist. */
   getReviewedWorkspace(agentId: string): Workspace {
     return this.#getReviewedWorkspace(this.#deps.longTerm.getWorkspaceName(agentId));
+  }
+
+  /** Deletes what is derived from a workspace's files: its index, and the vectors of these texts. The next use makes the rest again. */
+  async forget(name: string, hashes: readonly string[]): Promise<void> {
+    const manager = await this.#managers.get(name);
+    this.#managers.delete(name);
+    await manager?.close();
+    await (await this.#deps.store?.(name))?.forget(hashes);
   }
 
   async close(): Promise<void> {
