@@ -35,6 +35,8 @@ import { statusContracts } from './status-contracts.ts';
 import { syncContracts } from './sync-contracts.ts';
 import { systemContracts } from './system-contracts.ts';
 import { toolContracts } from './tool-contracts.ts';
+import { provenanceContracts } from './provenance-contracts.ts';
+import { forgettingContracts } from './forgetting-contracts.ts';
 import { trashContracts } from './trash-contracts.ts';
 import { ttsContracts } from './tts-contracts.ts';
 import { usageContracts } from './usage-contracts.ts';
@@ -67,6 +69,8 @@ export const contracts = {
   ...channelContracts,
   ...workspaceContracts,
   ...collectionContracts,
+  ...provenanceContracts,
+  ...forgettingContracts,
   ...trashContracts,
   ...wikiContracts,
   ...planContracts,

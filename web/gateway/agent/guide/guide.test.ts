@@ -30,11 +30,12 @@ const tools = coreTools({
   keepVersion: async () => {},
   clock: systemClock,
   vault: {
-    messages: { get: () => Promise.resolve(undefined) },
+    messages: { get: () => Promise.resolve(undefined), branch: () => Promise.reject(new Error('There are no chats here')) },
     search: { sessions: () => Promise.resolve({ results: [], total: 0, next: null, complete: true }), messages: () => Promise.resolve([]) },
   },
   memories: { load: () => Promise.reject(new Error('Nothing is remembered here')) },
   longTermMemories: { load: () => Promise.reject(new Error('Nothing is remembered here')) },
+  provenance: { load: () => Promise.reject(new Error('Nothing is remembered here')) },
   agent: () => Promise.reject(new Error('There is no agent here')) as never,
   labels: new ContentLabels({ vault: { collection: () => Promise.reject(new Error('no labels here')) as never }, clock: systemClock }),
 });
