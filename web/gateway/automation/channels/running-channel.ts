@@ -7,7 +7,8 @@ import type { Settings } from '../../config/settings-schema.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { Approvals } from '../../agent/approvals/approvals.ts';
-import type { ChannelAdapter } from './channel-adapter.ts';
+import { Mutex } from '#shared/async/mutex.ts';
+import type { ChannelAdapter, SentReceipt } from './channel-adapter.ts';
 import { ChannelResponder } from './channel-responder.ts';
 import { computeBackoff } from '#shared/async/backoff.ts';
 import { Inbox, TakenOverError } from './inbox.ts';
@@ -38,6 +39,7 @@ export interface RunningChannelDeps {
   sync: SyncPort | undefined;
   settings(): Settings;
   log: LogWriter;
+  onReceipts(receipts: readonly SentReceipt[]): void;
   fault(error: unknown): RpcError;
 }
 
@@ -52,6 +54,9 @@ export class RunningChannel {
   #connectedSince: number | null = null;
   #inbox: Inbox | undefined;
   #responder: ChannelResponder | undefined;
+  /** The connection that posts use. */
+  #connection: { adapter: ChannelAdapter; signal: AbortSignal } | undefined;
+  readonly #posts = new Mutex();
   readonly #work: Promise<void>;
 
   constructor(deps: RunningChannelDeps) {
@@ -68,6 +73,24 @@ export class RunningChannel {
 
   get problem(): string | undefined {
     return this.#problems.looking ?? this.#problems.answering;
+  }
+
+  /**
+   * Uses the channel's connection for a message that answers none; one task after another. Throws `PlatformError` if the channel is not
+   * connected, or is stopped meanwhile.
+   */
+  async usePosts<T>(signal: AbortSignal, task: (adapter: ChannelAdapter, signal: AbortSignal) => Promise<T>): Promise<T> {
+    return this.#posts.take(signal, async () => {
+      const connection = this.#connection;
+      if (!connection || !this.isConnected || this.#closing.signal.aborted)
+        throw new PlatformError(this.problem ?? 'The channel is not connected.', { isUnsent: true });
+      try {
+        return await task(connection.adapter, AbortSignal.any([signal, connection.signal]));
+      } catch (error) {
+        if (signal.aborted || !connection.signal.aborted) throw error;
+        throw new PlatformError('The channel was stopped while sending.', { cause: error });
+      }
+    });
   }
 
   /** Stops the channel; resolves when another host may take it over. `finish`: whether to finish answers in progress first. */
@@ -124,7 +147,7 @@ export class RunningChannel {
   }
 
   async #serve(adapter: ChannelAdapter, signal: AbortSignal, leaseLost: AbortController, onSuccess: () => void): Promise<void> {
-    const { id, vault, runs, media, approvalService, clock, settings, log, fault } = this.#deps;
+    const { id, vault, runs, media, approvalService, clock, settings, log, onReceipts, fault } = this.#deps;
     const inbox = await Inbox.open(vault.collection('channelStates'), id);
     const note = (message: string, fields: Record<string, unknown>): void => log.write('warn', 'channels', `${id}: ${message}`, fields);
     this.#inbox = inbox;
@@ -135,6 +158,7 @@ export class RunningChannel {
       reportProblem: (problem) => this.#setProblem('answering', problem),
     });
     this.#responder = responder;
+    this.#connection = { adapter, signal };
     responder.startPending();
     const pollSignal = AbortSignal.any([signal, this.#closing.signal]);
     for (let failures = 0; ;) {
@@ -147,6 +171,7 @@ export class RunningChannel {
           const admitted = await this.#admission.admit(result.messages, inbox.state, settings().channels[id]);
           await inbox.add({ cursors: result.cursors, ...admitted }, clock.now());
           responder.startPending();
+          if (result.receipts) onReceipts(result.receipts);
           this.#connectedSince ??= clock.now();
           this.#setProblem('looking', result.problem);
           wait = result.nextMs;
@@ -172,6 +197,7 @@ export class RunningChannel {
     this.#connectedSince = null;
     await this.#responder?.whenIdle();
     this.#responder = undefined;
+    this.#connection = undefined;
     this.#inbox = undefined;
     if (fence > 0) await sync?.release(toLeaseName(id), fence);
   }

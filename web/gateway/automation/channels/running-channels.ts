@@ -18,7 +18,8 @@ import { getApiBase, STARTABLE_CHANNELS, type StartableChannel } from '../../con
 import { RunningChannel, type RunningChannelDeps } from './running-channel.ts';
 import type { DocumentReader } from '../../documents/document-reader.ts';
 import { ChannelMedia, type ChannelMediaDeps } from './media/channel-media.ts';
-import type { ChannelAdapter } from './channel-adapter.ts';
+import type { ChannelAdapter, SentReceipt } from './channel-adapter.ts';
+import { PlatformError } from './platform-request.ts';
 import { XAuthorization } from './x/x-authorization.ts';
 
 export interface RunningChannelsDeps {
@@ -52,6 +53,8 @@ export class RunningChannels {
   readonly #unwatch: () => void;
   readonly #refresh = coalesce(() => this.#refreshOnce());
   #stopped = false;
+  /** Called with receipts for what the channels have posted. */
+  onReceipts: (channelId: string, receipts: readonly SentReceipt[]) => void = () => {};
 
   constructor(deps: RunningChannelsDeps) {
     this.#deps = deps;
@@ -80,6 +83,15 @@ export class RunningChannels {
     const channel = STARTABLE_CHANNELS.find((channelId) => channelId === id);
     const running = channel && this.#running.get(channel);
     return running && { connected: running.channel.isConnected, problem: running.channel.problem };
+  }
+
+  /** Uses a channel's connection for a message that answers none. Throws `PlatformError` if this host does not run the channel. */
+  async usePosts<T>(id: string, signal: AbortSignal, task: (adapter: ChannelAdapter, signal: AbortSignal) => Promise<T>): Promise<T> {
+    const channel = STARTABLE_CHANNELS.find((channelId) => channelId === id);
+    const running = channel && this.#running.get(channel);
+    if (running) return running.channel.usePosts(signal, task);
+    const problem = channel && findBlocker(channel, this.#deps);
+    throw new PlatformError(problem ?? `The channel "${id}" is not running.`, { isUnsent: true });
   }
 
   /** Retries at once instead of after the delay. */
@@ -145,6 +157,7 @@ export class RunningChannels {
       ...{ id, vault, runs, approvalService, clock, sync, log, fault, media: this.#media },
       settings: (): Settings => config.settings,
       adapter: () => this.#createAdapter(id, token),
+      onReceipts: (receipts) => this.onReceipts(id, receipts),
     });
   }
 

@@ -1,12 +1,27 @@
 import { defineModule } from '../../system/modules.ts';
+import type { RunningChannels } from '../channels/running-channels.ts';
+import type { Loadable } from '../../system/modules.ts';
+import type { Settings } from '../../config/settings-schema.ts';
+import type { ChatCarrierDeps } from './chat-carrier.ts';
 import type { DeliveriesDeps } from './deliveries.ts';
 
+type DeliveriesNeeds = DeliveriesDeps &
+  ChatCarrierDeps & { runningChannels: Loadable<RunningChannels>; settings(): Pick<Settings, 'deliveries' | 'channels'> };
+
 /** Messages of the gateway's own accord: needed for the first one, and at the start if some have not ended. */
-export const deliveriesModule = defineModule<DeliveriesDeps>()({
+export const deliveriesModule = defineModule<DeliveriesNeeds>()({
   name: 'deliveries',
-  needs: ['vault', 'hub', 'clock', 'sync', 'settings', 'timeZone', 'log', 'fault'],
-  async load(needs) {
-    const deliveries = await (await import('./deliveries.ts')).Deliveries.open(needs);
+  needs: ['vault', 'hub', 'clock', 'sync', 'agents', 'settings', 'timeZone', 'runningChannels', 'log', 'fault'],
+  async load({ runningChannels, ...needs }) {
+    const [{ Deliveries }, { createChannelCarrier }, { createChatCarrier }] = await Promise.all([
+      import('./deliveries.ts'),
+      import('./channel-carrier.ts'),
+      import('./chat-carrier.ts'),
+    ]);
+    const deliveries = await Deliveries.open(needs);
+    deliveries.registerCarrier('channel', createChannelCarrier({ ...needs, runningChannels }));
+    deliveries.registerCarrier('chat', createChatCarrier(needs));
+    (await runningChannels.load()).onReceipts = (channelId, receipts) => deliveries.receive(channelId, receipts);
     deliveries.start();
     return deliveries;
   },
