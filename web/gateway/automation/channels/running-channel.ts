@@ -12,6 +12,7 @@ import type { ChannelAdapter, SentReceipt } from './channel-adapter.ts';
 import { ChannelResponder } from './channel-responder.ts';
 import { computeBackoff } from '#shared/async/backoff.ts';
 import { Inbox, TakenOverError } from './inbox.ts';
+import type { ChannelMedia } from './media/channel-media.ts';
 import { PlatformError } from './platform-request.ts';
 import { Admission } from './admission.ts';
 import type { Lazy } from '../../system/modules.ts';
@@ -32,6 +33,7 @@ export interface RunningChannelDeps {
   adapter(): Promise<ChannelAdapter>;
   vault: Pick<Vault, 'collection' | 'messages'>;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
+  media: ChannelMedia;
   approvalService: Lazy<{ approvals: Pick<Approvals, 'hold'> }>;
   clock: Clock;
   sync: SyncPort | undefined;
@@ -145,12 +147,12 @@ export class RunningChannel {
   }
 
   async #serve(adapter: ChannelAdapter, signal: AbortSignal, leaseLost: AbortController, onSuccess: () => void): Promise<void> {
-    const { id, vault, runs, approvalService, clock, settings, log, onReceipts, fault } = this.#deps;
+    const { id, vault, runs, media, approvalService, clock, settings, log, onReceipts, fault } = this.#deps;
     const inbox = await Inbox.open(vault.collection('channelStates'), id);
     const note = (message: string, fields: Record<string, unknown>): void => log.write('warn', 'channels', `${id}: ${message}`, fields);
     this.#inbox = inbox;
     const responder = new ChannelResponder({
-      ...{ channelId: id, adapter, inbox, vault, runs, approvalService, clock, settings, signal, warn: note, fault },
+      ...{ channelId: id, adapter, inbox, vault, runs, media, approvalService, clock, settings, signal, warn: note, fault },
       isClosing: () => this.#closing.signal.aborted,
       onTakenOver: () => leaseLost.abort(new TakenOverError('Another gateway has taken over the channel')),
       reportProblem: (problem) => this.#setProblem('answering', problem),

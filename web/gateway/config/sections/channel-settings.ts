@@ -34,6 +34,8 @@ const commonSettings = z.looseObject({
   rooms: userList.optional(),
   /** Whether the account reacts to a message while it is answered, on platforms that have reactions. */
   reactions: z.boolean().optional(),
+  /** Whether messages sent by voice are answered by voice too, on platforms that have voice messages. True by default. */
+  voiceReplies: z.boolean().optional(),
   /** Maximum number of messages of one sender that are answered. Owners have no limit. */
   limits: z
     .object({ perMinute: z.number().int().min(1).max(1000).optional(), perHour: z.number().int().min(1).max(10_000).optional() })
