@@ -94,7 +94,7 @@ const channelKinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'catego
     media_limits: toMediaLimits(2000, 10),
     supports_dm: true,
     supports_groups: true,
-    settings: [requiredSecret('botToken', 'Bot token'), optionalSetting('guilds', 'Servers to reply on'), allowedUsers],
+    settings: [requiredSecret('botToken', 'Bot token'), allowedUsers, ...groupSettings, reactions, apiBase],
   },
   {
     id: 'slack',
@@ -119,7 +119,7 @@ const channelKinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'catego
     color: '#0dbd8b',
     icon: 'brackets',
     capabilities: toCapabilities('typing', 'reactions', 'threads', 'editing', 'deletion', 'pins', 'read_receipts'),
-    media_limits: toMediaLimits(60_000, 50),
+    media_limits: toMediaLimits(20_000, 50),
     supports_dm: true,
     supports_groups: true,
     settings: [

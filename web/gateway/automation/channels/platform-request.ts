@@ -39,7 +39,9 @@ export class PlatformError extends Error {
 }
 
 export interface PlatformRequest {
-  method?: 'GET' | 'POST' | 'PUT';
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Origin of the configured server that gave this address, if it is another one's. */
+  namedBy?: string;
   headers?: Record<string, string>;
   body?: string;
   bytes?: Uint8Array<ArrayBuffer>;

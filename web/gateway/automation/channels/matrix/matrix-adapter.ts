@@ -88,7 +88,14 @@ export class MatrixAdapter implements ChannelAdapter {
     for (const [roomId, room] of Object.entries(rooms?.join ?? {})) {
       const events = await this.#readEvents(roomId, room, self, since, signal);
       this.#history.add(roomId, self, events);
-      receipts.push(...this.#history.findRead(roomId, self, room.ephemeral?.events ?? []));
+      const now = this.#deps.clock.now();
+      // A message that comes back with the room's events is in the room.
+      receipts.push(
+        ...events
+          .filter(({ sender, type }) => sender === self && type === 'm.room.message')
+          .map(({ event_id }) => ({ sentId: event_id, state: 'delivered' as const, at: now })),
+        ...this.#history.findRead(roomId, self, room.ephemeral?.events ?? []),
+      );
       // Messages from before the channel was turned on are not answered.
       if (since !== undefined) messages.push(...(await this.#toMessages(roomId, events, self, signal)));
     }
