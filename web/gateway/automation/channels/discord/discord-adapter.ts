@@ -279,6 +279,7 @@ export class DiscordAdapter implements ChannelAdapter {
 
   /** Looks for a piece among the messages after another one. */
   async #findPiece(channel: string, part: string, after: string | undefined, signal: AbortSignal): Promise<string | null> {
+    if (this.#self === '') throw new PlatformError('Discord is not connected yet.');
     const path = `/channels/${channel}/messages?limit=100${after === undefined ? '' : `&after=${after}`}`;
     const found = await this.#api.request('GET', path, z.array(discordMessage.nullable().catch(null)), { signal });
     return found.find((message) => message?.author.id === this.#self && message.content.trim() === part.trim())?.id ?? null;
