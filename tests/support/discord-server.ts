@@ -38,8 +38,8 @@ export async function startDiscordServer(now: () => number) {
   const reactions: string[] = [];
   const files: string[] = [];
   const received: { op: number; d: Record<string, unknown> }[] = [];
-  /** `heartbeatMs`: interval that clients are told. `isDeaf`: acknowledges no heartbeats. `hasLostSessions`: lets no session go on. */
-  const options = { heartbeatMs: 40_000, isDeaf: false, hasLostSessions: false, closeCode: 0 };
+  /** `heartbeatMs`: interval that clients are told. `isDeaf`: acknowledges no heartbeats. `hasLostSessions`: lets no session go on. `resumeUrl`: where sessions go on, if not here. */
+  const options = { heartbeatMs: 40_000, isDeaf: false, hasLostSessions: false, closeCode: 0, resumeUrl: '' };
   let lastNumber = 0;
   let session = 0;
   const createId = (): string => `${(BigInt(now() - DISCORD_EPOCH) << 22n) + BigInt(++lastNumber)}`;
@@ -72,7 +72,7 @@ export async function startDiscordServer(now: () => number) {
       }
       session++;
       clients.add(socket);
-      emit('READY', { session_id: `session${session}`, resume_gateway_url: gatewayUrl, user: toUser(DISCORD_SELF) });
+      emit('READY', { session_id: `session${session}`, resume_gateway_url: options.resumeUrl || gatewayUrl, user: toUser(DISCORD_SELF) });
       emit('GUILD_CREATE', {
         id: '500',
         channels: [{ id: '501', name: 'kitchen' }],

@@ -18,6 +18,8 @@ const UPLOAD_TIMEOUT_MS = 120_000;
 const POLL_MS = 30_000;
 /** Pause before a new session, as Discord asks for. */
 const NEW_SESSION_PAUSE_MS = 2_000;
+/** Failed attempts after which a new session begins. */
+const MAX_FAILED_RESUMES = 3;
 /** The position in a session is stored with messages, or when this many other events have come: each one is a write. */
 const SEQ_STEP = 200;
 /** Number of button presses that can still be answered. */
@@ -62,7 +64,9 @@ export class DiscordAdapter implements ChannelAdapter {
   #presses: ButtonPress[] = [];
   #self = '';
   #connection: DiscordConnection | undefined;
+  /** The session to continue, while there is no connection. */
   #session: DiscordSession | undefined;
+  #failedResumes = 0;
   #missed: MissedMessages | undefined;
   #wake = (): void => {};
 
@@ -73,9 +77,11 @@ export class DiscordAdapter implements ChannelAdapter {
 
   async poll({ cursors, signal }: PollContext): Promise<PollResult> {
     const { clock } = this.#deps;
-    this.#missed ??= new MissedMessages(this.#api, cursors['last']);
-    this.#self ||= cursors['self'] ?? '';
-    this.#session ??= parseSession(cursors['session']);
+    if (!this.#missed) {
+      this.#missed = new MissedMessages(this.#api, cursors['last']);
+      this.#self = cursors['self'] ?? '';
+      this.#session = parseSession(cursors['session']);
+    }
     const isConnected = this.#connection?.hasEnded === false;
     if (!isConnected) await this.#connect(signal);
     else await this.#waitForNews(signal);
@@ -180,7 +186,10 @@ export class DiscordAdapter implements ChannelAdapter {
 
   async #open(signal: AbortSignal): Promise<void> {
     const { token, clock, openSocket, readsAllMessages } = this.#deps;
-    const session = this.#connection ? this.#connection.session : this.#session;
+    if (this.#connection) this.#session = this.#connection.session;
+    // Its server may be gone.
+    if (this.#failedResumes >= MAX_FAILED_RESUMES) this.#session = undefined;
+    const session = this.#session;
     const url = session ? '' : await this.#findGateway(signal);
     const connection = new DiscordConnection({
       ...{ url, session, token, clock, openSocket },
@@ -193,8 +202,10 @@ export class DiscordAdapter implements ChannelAdapter {
       await connection.waitUntilReady(signal);
     } catch (error) {
       connection.close();
+      if (session) this.#failedResumes++;
       throw error;
     }
+    this.#failedResumes = 0;
     if (!session) this.#messages.push(...((await this.#missed?.fetch(clock.now(), signal)) ?? []));
   }
 

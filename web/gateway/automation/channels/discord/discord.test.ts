@@ -112,6 +112,20 @@ describe('discord', () => {
     expect(at.gw.calls).toHaveLength(3);
   });
 
+  verifies('channels/discord-once', 'a server for sessions that is gone is given up for a new session', async () => {
+    await using at = await createDiscordGateway();
+    Object.assign(at.server.options, { resumeUrl: 'ws://127.0.0.1:9' });
+    await at.runs();
+    at.server.write('one');
+    await at.passes(() => at.said().length === 1, 'an answer');
+    await at.settles();
+    at.server.cut();
+    at.server.write('two');
+    await at.passes(() => at.said().length === 2, 'an answer by a new session');
+    await at.settles();
+    expect(at.said()).toEqual(['You said: one', 'You said: two']);
+  });
+
   verifies('channels/discord-once', 'a connection without acknowledged heartbeats is replaced', async () => {
     await using at = await createDiscordGateway();
     Object.assign(at.server.options, { isDeaf: true });

@@ -33,6 +33,8 @@ const MAX_PER_POLL = 200;
 const MAX_WAITING = 5_000;
 const YIELD_EVERY = 2;
 const MAX_REMEMBERED = 2_000;
+/** Number of members of a group, beyond which its messages are ignored: each gets a copy of a reply. */
+const MAX_MEMBERS = 50;
 /** Time that is covered twice after a connection was lost, in seconds. */
 const OVERLAP_S = 600;
 /** A position is stored when it has moved by this, in seconds: each one is a write. */
@@ -232,10 +234,11 @@ export class NostrAdapter implements ChannelAdapter {
   async #toMessage({ id, pubkey, created_at, kind, tags, content }: Rumor): Promise<IncomingMessage | undefined> {
     if (kind !== KIND_MESSAGE && kind !== KIND_FILE) return undefined;
     const time = Math.min(created_at, this.#getTime());
-    if (this.#positions?.admit(pubkey, time) !== true) return undefined;
     const getTags = (name: string): string[] => tags.flatMap(([tag, value]) => (tag === name && value !== undefined ? [value] : []));
     const others = [...new Set([pubkey, ...getTags('p').filter((key) => /^[0-9a-f]{64}$/.test(key))])].filter((key) => key !== this.#self);
+    if (others.length > MAX_MEMBERS) return undefined;
     const isGroup = others.length > 1;
+    if (this.#positions?.admit(pubkey, time) !== true) return undefined;
     const npub = npubEncode(pubkey);
     const text = kind === KIND_FILE ? FILE_TEXT : content.trim();
     const [, command = ''] = COMMAND.exec(text) ?? [];
