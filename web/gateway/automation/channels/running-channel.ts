@@ -163,11 +163,13 @@ export class RunningChannel {
     const pollSignal = AbortSignal.any([signal, this.#closing.signal]);
     for (let failures = 0; ;) {
       let wait: number;
+      let isStoring = false;
       try {
         if (inbox.state.pending.filter(({ held }) => !held).length >= MAX_PENDING) wait = RETRY_MS;
         else {
           const { cursors, budget } = inbox.state;
           const result = await adapter.poll({ cursors, budget, signal: pollSignal, spend: (spent) => inbox.setBudget(spent) });
+          isStoring = true;
           const admitted = await this.#admission.admit(result.messages, inbox.state, settings().channels[id]);
           await inbox.add({ cursors: result.cursors, ...admitted }, clock.now());
           responder.startPending();
@@ -180,7 +182,8 @@ export class RunningChannel {
         onSuccess();
       } catch (error) {
         pollSignal.throwIfAborted();
-        if (error instanceof TakenOverError) throw error;
+        // What the adapter has returned is not stored: a new one begins at the stored positions.
+        if (error instanceof TakenOverError || isStoring) throw error;
         failures++;
         const isPlatformError = error instanceof PlatformError;
         this.#connectedSince = null;

@@ -164,7 +164,7 @@ export class RunningChannels {
   /** Each platform's code is loaded when its channel starts. */
   async #createAdapter(id: StartableChannel, token: string): Promise<ChannelAdapter> {
     const { fetch, clock, config } = this.#deps;
-    const { x, telegram, matrix, nostr } = config.settings.channels;
+    const { x, telegram, matrix, nostr, discord } = config.settings.channels;
     switch (id) {
       case 'telegram': {
         const { TelegramAdapter } = await import('./telegram/telegram-adapter.ts');
@@ -178,6 +178,10 @@ export class RunningChannels {
       case 'nostr': {
         const { NostrAdapter } = await import('./nostr/nostr-adapter.ts');
         return new NostrAdapter({ clock, privateKey: token, relays: (nostr?.relays ?? []).map((url) => url.replace(/\/+$/, '')) });
+      }
+      case 'discord': {
+        const { DiscordAdapter } = await import('./discord/discord-adapter.ts');
+        return new DiscordAdapter({ fetch, clock, token, apiBase: getApiBase(id, discord), readsAllMessages: discord?.groups === 'all' });
       }
       case 'x': {
         const { XAdapter } = await import('./x/x-adapter.ts');

@@ -82,6 +82,7 @@ const nostrSettings = commonSettings.extend({
     .optional(),
 });
 
+const discordSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
 const telegramSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
 
 /** `channels` of the configuration, by channel id. */
@@ -91,6 +92,7 @@ export const channelSettings = z
     telegram: telegramSettings.optional(),
     matrix: matrixSettings.optional(),
     nostr: nostrSettings.optional(),
+    discord: discordSettings.optional(),
   })
   // Platforms that this build does not know may have any settings.
   .catchall(commonSettings.catchall(z.any()))
@@ -120,6 +122,7 @@ const STARTABLE = {
     needsBridge: false,
     servers: ({ homeserver }: Record<string, unknown>) => (typeof homeserver === 'string' ? [homeserver] : []),
   },
+  discord: { token: 'botToken', needsBridge: true, apiBase: 'https://discord.com' },
   // The key is not sent anywhere: it only signs.
   nostr: { token: 'privateKey', needsBridge: false },
 } as const satisfies Record<string, StartableSpec>;
