@@ -23,6 +23,7 @@ export class ExamRoom {
   readonly #recaller: ActiveMemoryRecaller;
   readonly #pace: Pace;
   #memories: readonly Memory[] = [];
+  /** Counts the lists of memories. */
   #version = 0;
 
   constructor({ recall = {}, now, pace }: { recall?: Partial<RecallSettings> | undefined; now: () => number; pace: Pace }) {
