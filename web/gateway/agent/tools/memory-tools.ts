@@ -1,5 +1,5 @@
 import type { Agent } from '../agents.ts';
-import { getMemoryWorkspace } from '../projects/chat-workspaces.ts';
+import { getMemoryWorkspace, getRecalledWorkspaces } from '../projects/chat-workspaces.ts';
 import type { AgentMemories } from '../knowledge/memory/agent-memories.ts';
 import { findChatOrigins } from '../knowledge/provenance/find-origins.ts';
 import type { Provenance } from '../knowledge/provenance/provenance.ts';
@@ -77,20 +77,30 @@ export function memoryTools({ memories, longTermMemories, messages, labels, prov
         if (name === 'memory_add' || name === 'memory_update_preference') await label(getWrittenText(name, args), context);
         if (name === 'memory_forget' || name === 'memory_update_preference')
           await keepVersion(workspace, LONG_TERM_FILE, context.toolCallId);
-        const found: FoundMemory[] = [];
-        const result = await run(
-          await (await memories.load()).openWorkspace(workspace),
-          args,
-          (memory) => {
-            // The model already has the same conversation in its context.
-            return memory.sessionKey === undefined || memory.sessionKey !== sessionKey;
-          },
-          (memory) => found.push(memory),
-        );
-        if (name === 'memory_add' || name === 'memory_update_preference')
-          await recordOrigin(workspace, getWrittenText(name, args), context);
-        if (taint) for (const memory of found) taint.add(await getFoundSources(memory, workspace));
-        return result;
+        const runIn = async (searched: string): Promise<unknown> => {
+          const found: FoundMemory[] = [];
+          const result = await run(
+            await (await memories.load()).openWorkspace(searched),
+            args,
+            (memory) => {
+              // The model already has the same conversation in its context.
+              return memory.sessionKey === undefined || memory.sessionKey !== sessionKey;
+            },
+            (memory) => found.push(memory),
+          );
+          if (taint) for (const memory of found) taint.add(await getFoundSources(memory, searched));
+          return result;
+        };
+        if (name !== 'memory_search') {
+          const result = await runIn(workspace);
+          if (name === 'memory_add' || name === 'memory_update_preference')
+            await recordOrigin(workspace, getWrittenText(name, args), context);
+          return result;
+        }
+        const lists = await Promise.all(getRecalledWorkspaces(agent(context.agentId), context.project).map(runIn));
+        return {
+          results: interleave((lists as { results: unknown[] }[]).map(({ results }) => results)).slice(0, Number(args['limit'] ?? 5)),
+        };
       },
     }),
   );
@@ -98,3 +108,9 @@ export function memoryTools({ memories, longTermMemories, messages, labels, prov
 
 const getWrittenText = (name: string, args: Record<string, unknown>): string =>
   name === 'memory_add' ? String(args['text']) : `${String(args['key']).trim()}: ${String(args['value'])}`;
+
+/** The first of each list, then the second, and so on: scores of different workspaces cannot be compared. */
+const interleave = <T>(lists: readonly (readonly T[])[]): T[] =>
+  Array.from({ length: Math.max(...lists.map(({ length }) => length)) }, (_, index) =>
+    lists.flatMap((list) => list.slice(index, index + 1)),
+  ).flat();

@@ -4,7 +4,7 @@ import type { ContentLabels } from '../../trust/content-labels.ts';
 import { createVaultWorkspace } from '../../workspace/vault-workspace.ts';
 import { MemoryConfig } from '../../../knowledge/memory/memory-config.ts';
 import type { LongTermMemories, LongTermMemoriesDeps } from './long-term-memories.ts';
-import type { IndexStore } from '../../../knowledge/memory/index/index-store.ts';
+import type { IndexStore, SnapshotStore } from '../../../knowledge/memory/index/index-store.ts';
 import { MemoryManager } from '../../../knowledge/memory/memory-manager.ts';
 import { createReviewedWorkspace } from './reviewed-workspace.ts';
 import { createSessionDialogs } from './session-dialogs.ts';
@@ -14,6 +14,7 @@ import type { Workspace } from '../../../knowledge/memory/workspace.ts';
 
 /** Derived data: rebuilt from the files if it is lost. */
 export interface MemoryStore extends IndexStore, VectorStore {
+  getSnapshotStore(name: string): SnapshotStore;
   /** Deletes the index, and the vectors of these texts by their hashes. */
   forget(hashes: readonly string[]): Promise<void>;
 }
