@@ -41,7 +41,7 @@ it('modules start in this order: each after those that it needs', () => {
     titles (loaded by use)
     wikis ← provenance (loaded by use)
     trash ← drawings, memories, longTermMemories, wikis (loaded by its own condition)
-    forgetting ← memories, longTermMemories, provenance (loaded by its own condition; changes of forgettings)
+    forgetting ← memories, longTermMemories, provenance, replyRecall (loaded by its own condition; changes of forgettings)
     webSearch (loaded by use)
     collections (loaded by its own condition; changes of collections, collectionDocuments, collectionTexts)
     dreamer ← memories, provenance (loaded by use)

@@ -29,6 +29,7 @@ const OTHER_LABELS: Readonly<Record<string, () => string>> = {
   collectionTexts: () => m.forgetting_store_documents(),
   apiFiles: () => m.forgetting_store_uploads(),
   channelStates: () => m.forgetting_store_channels(),
+  hooks: () => m.forgetting_store_hooks(),
   backup: () => m.forgetting_store_backup(),
   name: () => m.forgetting_store_name(),
 };

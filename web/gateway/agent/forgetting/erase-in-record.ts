@@ -29,6 +29,8 @@ const CHAT_RECORDS: ReadonlySet<StoredRecord['store']> = new Set([
   'execRequests',
   'approvals',
   'systemEvents',
+  'deliveries',
+  'hookCalls',
 ]);
 /** Stores that are searched for the report only. */
 export const STORES_IN_USE: readonly StoredRecord['store'][] = [
@@ -42,6 +44,7 @@ export const STORES_IN_USE: readonly StoredRecord['store'][] = [
   'collectionTexts',
   'apiFiles',
   'channelStates',
+  'hooks',
 ];
 /** Stores in which pieces are found, besides files. */
 export const RECORD_STORES: readonly StoredRecord['store'][] = [

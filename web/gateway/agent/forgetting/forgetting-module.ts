@@ -4,7 +4,7 @@ import type { ForgettingDeps } from './forgetting.ts';
 /** Forgetting permanently. It is loaded by use, and if another device has forgotten something. */
 export const forgettingModule = defineModule<ForgettingDeps>()({
   name: 'forgetting',
-  needs: ['vault', 'bridge', 'clock', 'hub', 'labels', 'memories', 'longTermMemories', 'provenance', 'log'],
+  needs: ['vault', 'bridge', 'clock', 'hub', 'labels', 'memories', 'longTermMemories', 'provenance', 'replyRecall', 'log'],
   load: async (needs) => new (await import('./forgetting.ts')).Forgetting(needs),
   wakeOn: {
     changes: ['forgettings'],

@@ -16,10 +16,11 @@ import { createSessionChangedEvent } from '../../storage/session-views.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import type { LogWriter } from '../../system/log/log.ts';
-import type { Lazy } from '../../system/modules.ts';
+import type { Lazy, Loadable } from '../../system/modules.ts';
 import type { AgentMemories } from '../knowledge/memory/agent-memories.ts';
 import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts';
 import type { Provenance } from '../knowledge/provenance/provenance.ts';
+import type { ReplyRecall } from '../knowledge/recall/reply-recall.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
 import { createVaultWorkspace } from '../workspace/vault-workspace.ts';
 import { eraseInFile } from './erase-in-file.ts';
@@ -37,6 +38,7 @@ export interface ForgettingDeps {
   memories: Lazy<AgentMemories>;
   longTermMemories: Lazy<LongTermMemories>;
   provenance: Lazy<Provenance>;
+  replyRecall: Loadable<Pick<ReplyRecall, 'forget'>>;
   log: LogWriter;
 }
 
@@ -109,12 +111,13 @@ export class Forgetting {
 
   /** Deletes what this replica has derived from forgotten texts: indexes, snapshots and vectors. */
   async cleanReplica(): Promise<void> {
-    const { vault, memories } = this.#deps;
+    const { vault, memories, replyRecall } = this.#deps;
     const store = await vault.forgetting();
     const done = await store.readForgotten();
     const pending = (await vault.collection('forgettings').list()).filter(({ id, isComplete }) => isComplete && !done.has(id));
     if (pending.length === 0) return;
     await vault.search.rebuild();
+    await (await replyRecall.settled())?.forget();
     const texts = pending.flatMap((record) => record.texts);
     for (const workspace of new Set([...(await vault.files.workspaces()), ...pending.map((record) => record.workspace)]))
       await (await memories.load()).forget(workspace, texts);

@@ -93,6 +93,13 @@ export class ReplyRecall implements RunRecall {
     return mergeSources(...recalled.flatMap(({ id }) => workspaces.map((workspace, index) => labelled[index]?.get(`${workspace}/${id}`))));
   }
 
+  /** Drops the indexes, which are made again without what was forgotten. Resolves when none of them can be stored any more. */
+  async forget(): Promise<void> {
+    const open = await Promise.allSettled(this.#recalls.values());
+    this.#recalls.clear();
+    await Promise.all(open.map((result) => (result.status === 'fulfilled' ? result.value.backend.close() : undefined)));
+  }
+
   async #getRecaller(workspaces: readonly string[], isTainted: boolean): Promise<ActiveMemoryRecaller> {
     const name = `${workspaces.join('+')}${isTainted ? '/all' : ''}`;
     const opening = this.#recalls.get(name) ?? this.#open(name, workspaces, isTainted);
