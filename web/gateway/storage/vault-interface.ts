@@ -14,6 +14,7 @@ import type { ChannelState } from './records/channel-state.ts';
 import type { ApiFileRecord } from './records/api-file-record.ts';
 import type { BudgetRecord } from './records/budget-record.ts';
 import type { DeliveryRecord } from './records/delivery-record.ts';
+import type { HookCallRecord, HookRecord } from './records/hook-records.ts';
 import type { ConversationRecord } from './records/conversation-record.ts';
 import type { ProjectRecord } from './records/project-record.ts';
 import type { ResponseRecord } from './records/response-record.ts';
@@ -122,6 +123,8 @@ export interface Collections {
   devices: DeviceRecord;
   apiKeys: KeyRecord;
   projects: ProjectRecord;
+  hooks: HookRecord;
+  hookCalls: HookCallRecord;
   budgets: BudgetRecord;
   deliveries: DeliveryRecord;
   responses: ResponseRecord;

@@ -30,7 +30,7 @@ function remembered(facts = FACTS): LongTermBackend {
     category,
     createdAt: clock.now() - (facts.length - index) * DAY,
   }));
-  return new LongTermBackend({ list: () => Promise.resolve(list), clock });
+  return new LongTermBackend({ list: { getVersion: () => Promise.resolve('1'), memories: () => Promise.resolve(list) }, clock });
 }
 
 const recaller = (
@@ -75,6 +75,23 @@ verifies('recall/result', 'reports matches, their reason and duration', async ()
   });
   expect([result.isSuccess, result.isEmpty, result.isTimeout, result.isUnavailable]).toEqual([true, false, false, false]);
   expect(result.elapsedMs).toBeGreaterThanOrEqual(result.searchDebug.searchMs);
+});
+
+it('puts the best result of the search first, unless another covers far more of the question', async () => {
+  const order = async (first: number, second: number): Promise<string[]> => {
+    const hits = [
+      found('first', 'Lena is allergic to peanuts', { coverage: first }),
+      found('second', 'No peanuts at home', { coverage: second }),
+    ];
+    return (
+      await recaller(
+        {},
+        scripted(() => hits),
+      ).recall('Which nuts?', [], 's')
+    ).memories.map(({ id }) => id);
+  };
+  expect(await order(0.8, 0.9)).toEqual(['first', 'second']);
+  expect(await order(0.4, 0.9)).toEqual(['second', 'first']);
 });
 
 verifies('recall/statuses', 'empty, unavailable, timeout', async () => {
