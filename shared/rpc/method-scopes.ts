@@ -77,6 +77,7 @@ export const METHOD_SCOPES = {
   'config.patch': 'admin',
   'config.set': 'admin',
   'cron.add': 'automation',
+  'cron.heartbeat': 'automation',
   'cron.history': 'automation',
   'cron.list': 'automation',
   'cron.remove': 'automation',

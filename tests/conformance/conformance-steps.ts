@@ -317,6 +317,7 @@ export const STEPS: readonly Step[] = [
   createStep('cron.add', { schedule: { kind: 'at', at: '2126-05-01T09:00' }, message: 'Of which zone?' }, 'INVALID_PARAMS'),
   createStep('cron.add', { cron: '0 9 * * *', message: 'Who?', agentId: 'none' }, 'NOT_FOUND'),
   createStep('cron.add', { cron: '0 9 * * *', message: 'Where to?', deliver: { to: ['none'] } }, 'INVALID_PARAMS'),
+  createStep('cron.heartbeat', {}),
   createStep('deliveries.list', {}),
   createStep('config.patch', {
     patch: { deliveries: { targets: [{ id: 'phone', name: 'My phone', target: { kind: 'channel', channelId: 'telegram', to: '7' } }] } },

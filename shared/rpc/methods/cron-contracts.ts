@@ -198,6 +198,23 @@ export const cronContracts = {
     fails: ['NOT_FOUND', 'ALREADY_EXISTS'],
     policy: { scope: 'write', metered: 'unattended', idempotent: true },
   }),
+  'cron.heartbeat': defineMethod({
+    params: z.strictObject({}),
+    result: z.object({
+      enabled: z.boolean(),
+      everyMs: z.number(),
+      agentId: z.string(),
+      /** Whether the agent’s workspace has a HEARTBEAT.md with points to check. */
+      hasChecklist: z.boolean(),
+      deliver: deliverOptions.optional(),
+      /** The last heartbeat; `isSilent`: nothing needed attention. */
+      last: z.object({ at: z.number(), isSilent: z.boolean().optional(), error: z.string().optional() }).nullable(),
+      /** Usage of the last 30 days; `cost` in USD. */
+      usage: z.object({ cost: z.number(), tokens: z.number(), calls: z.number().int() }),
+    }),
+    docs: 'Returns the state of the heartbeat, and its usage in the last 30 days.',
+    policy: { scope: 'read' },
+  }),
   'cron.history': defineMethod({
     params: z.strictObject({ jobId: jobId.optional(), limit: z.number().int().min(1).max(200).default(50) }),
     result: z.object({ records: z.array(cronRun), count: z.number().int() }),

@@ -79,6 +79,7 @@ const READ_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'plan.get',
   'skills.list',
   'cron.list',
+  'cron.heartbeat',
   'cron.history',
   'dreaming.status',
   'dreaming.signals',

@@ -1,5 +1,6 @@
 import Archive from '@lucide/svelte/icons/archive';
 import AudioLines from '@lucide/svelte/icons/audio-lines';
+import BellRing from '@lucide/svelte/icons/bell-ring';
 import BookOpen from '@lucide/svelte/icons/book-open';
 import Bot from '@lucide/svelte/icons/bot';
 import Brain from '@lucide/svelte/icons/brain';
@@ -63,6 +64,7 @@ export const getDestinations = (): readonly PlaceGroup[] => [
   toGroup(m.shell_automations(), CalendarClock, [
     { href: '/schedules', label: m.shell_page_schedules(), icon: CalendarClock },
     { href: '/plans', label: m.shell_page_plans(), icon: ListTodo },
+    { href: '/deliveries', label: m.shell_page_deliveries(), icon: BellRing },
     { href: '/webhooks', label: m.shell_page_hooks(), icon: Webhook },
     { href: '/approvals', label: m.shell_page_approvals(), icon: ShieldCheck },
   ]),

@@ -1,5 +1,6 @@
 import { findCronProblem, parseCron } from '#shared/cron/cron-fields.ts';
 import type { CronJob, OutsideGrant, Schedule } from '#shared/rpc/methods/cron-contracts.ts';
+import type { DeliverOptions } from '#shared/rpc/delivery-target.ts';
 import { m } from '#app/i18n/messages.ts';
 import { type ParameterDraft, toParameterDraft } from '#app/parameters/parameter-draft.ts';
 import { validateCron } from '#kit/describe-cron.ts';
@@ -33,6 +34,10 @@ export interface JobDraft {
   /** Folder for `files`. */
   outsideFolder: string;
   parameters: ParameterDraft;
+  /** Ids of the destinations of the result. */
+  deliverTo: string[];
+  deliverWhen: DeliverOptions['when'];
+  deliverInDigest: boolean;
 }
 
 const UNIT_MS: Readonly<Record<IntervalUnit, number>> = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 };
@@ -53,6 +58,7 @@ export const createJobDraft = (now: number, zone: string): JobDraft => ({
     zone,
   },
   ...{ outside: 'ask', outsideFolder: 'reports', parameters: toParameterDraft() },
+  ...{ deliverTo: [], deliverWhen: 'always', deliverInDigest: false },
 });
 
 /** Form values of an existing job; fields of other kinds of schedules have the defaults of a new one. */
@@ -61,6 +67,7 @@ export function toJobDraft(job: CronJob, now: number): JobDraft {
   const draft: JobDraft = {
     ...{ ...createJobDraft(now, ''), ...readGrant(job.outsideGrant), name, message, agentId, sessionTarget, catchUp },
     parameters: toParameterDraft(job.parameters),
+    ...readDeliver(job.deliver),
   };
   switch (schedule.kind) {
     case 'at':
@@ -72,6 +79,15 @@ export function toJobDraft(job: CronJob, now: number): JobDraft {
     case 'cron':
       return { ...draft, when: 'cron', expr: schedule.expr, zone: schedule.tz ?? '', ...parseDailyTime(schedule.expr) };
   }
+}
+
+const readDeliver = (deliver: DeliverOptions | undefined): Partial<JobDraft> =>
+  deliver ? { deliverTo: [...deliver.to], deliverWhen: deliver.when, deliverInDigest: deliver.digest ?? false } : {};
+
+/** The deliveries that the form sets; null if there are none. `known`: ids of the destinations that exist. */
+export function toDeliver({ deliverTo, deliverWhen, deliverInDigest }: JobDraft, known: readonly string[]): DeliverOptions | null {
+  const to = deliverTo.filter((id) => known.includes(id));
+  return to.length === 0 ? null : { to, when: deliverWhen, ...(deliverInDigest ? { digest: true } : {}) };
 }
 
 const FILE_WRITE = 'file_write';

@@ -2,6 +2,7 @@ import { MAX_COMMAND_MS } from '#shared/ports/exec-port.ts';
 import { isHeaderValue } from '#shared/http/header-value.ts';
 import { isTimeZone } from '#shared/local-time.ts';
 import { id } from '#shared/rpc/frames.ts';
+import { deliverOptions } from '#shared/rpc/delivery-target.ts';
 import { logLevel } from '#shared/rpc/log-level.ts';
 import { agentConfig, modelKeys, providerKind } from '#shared/rpc/record-schemas.ts';
 import { createVisibleName } from '#shared/rpc/visible-name.ts';
@@ -111,6 +112,10 @@ export const settingsSchema = z.looseObject({
         .default(30 * 60_000),
       /** Message for the agent, sent even if nothing is pending. */
       message: z.string().min(1).max(10_000).optional(),
+      /** Key of the model for the checklist (HEARTBEAT.md of the workspace); the small model by default. */
+      model: z.string().min(1).max(300).optional(),
+      /** Where the result of the checklist is delivered, unless nothing needs attention. */
+      deliver: deliverOptions.optional(),
       /** Agent whose main session receives heartbeats and system events; `main` by default. */
       agentId: id.optional(),
     })

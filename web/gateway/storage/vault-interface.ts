@@ -188,6 +188,8 @@ export interface JobRunRecord extends CronRun {
   replica?: string;
   /** Hash of the delivered text. */
   resultHash?: string;
+  /** For the heartbeat: whether nothing needed attention. */
+  isSilent?: boolean;
 }
 
 /** An event that an agent is told about at its next run. */

@@ -27,6 +27,7 @@ export const cronMethods = defineMethods(cronContracts)(({ cron }: { cron: Lazy<
     return { ok: true };
   },
   'cron.run': async ({ id }) => ({ ok: true, record: await (await cron.load()).run(id) }),
+  'cron.heartbeat': async () => (await cron.load()).getHeartbeat(),
   'cron.history': async ({ jobId, limit }) => {
     const records = await (await cron.load()).jobs.history(jobId, limit);
     return { records, count: records.length };

@@ -22,6 +22,8 @@ export const cronModule = defineModule<CronNeeds>()({
     'dreamer',
     'dailySummaries',
     'deliveries',
+    'models',
+    'findSmallModel',
     'fault',
   ],
   load: async ({ dreamer, dailySummaries, ...needs }) =>

@@ -11,7 +11,9 @@ import type { Settings } from '../../config/settings-schema.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 import type { SystemEvents } from '../../agent/system-events/system-events.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
+import { getHeartbeatStatus, type HeartbeatStatus } from './heartbeat-status.ts';
 import { Heartbeat } from './heartbeat.ts';
+import type { ChecklistDeps } from './heartbeat-checklist.ts';
 import { HEARTBEAT, JobRuns, toJobId, toJobRun } from './job-runs.ts';
 import { Jobs } from './jobs.ts';
 import { Scheduler } from './scheduler.ts';
@@ -28,6 +30,8 @@ export interface CronServiceDeps {
   events: SystemEvents;
   settings(): Settings;
   deliveries: OutcomeDeliveryDeps['deliveries'];
+  models: ChecklistDeps['models'];
+  findSmallModel: ChecklistDeps['findSmallModel'];
   /** Consolidates the memory of an agent. */
   dream(agentId: string): Promise<void>;
   /** Summarizes an agent's past days. */
@@ -40,12 +44,14 @@ export interface CronServiceDeps {
 /** Scheduled jobs and the heartbeat, with the scheduler that runs them. */
 export class CronService {
   readonly jobs: Jobs;
+  readonly #deps: CronServiceDeps;
   readonly #scheduler: Scheduler;
   readonly #cleanups: (() => void)[];
 
   /** Checks for due jobs at once, and from then on. */
   constructor(deps: CronServiceDeps) {
     const { vault, hub, clock, sync, timeZone } = deps;
+    this.#deps = deps;
     const records = new JobRuns(vault.collection('jobRuns'));
     const coordinator = new JobCoordinator(sync, clock);
     const notify = (jobId: string): void => hub.emit({ event: 'cron.changed', payload: { jobId } }, null);
@@ -109,6 +115,11 @@ export class CronService {
 
   stop(): void {
     for (const stop of this.#cleanups) stop();
+  }
+
+  /** The heartbeat, with what it has cost. */
+  getHeartbeat(): Promise<HeartbeatStatus> {
+    return getHeartbeatStatus(this.#deps, this.#deps.events.agentId);
   }
 
   /** Runs a job manually. Throws `NOT_FOUND`, and `ALREADY_EXISTS` while it is running. */

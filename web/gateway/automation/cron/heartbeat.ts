@@ -7,13 +7,14 @@ import { HEARTBEAT, toRunId } from './job-runs.ts';
 import { GRACE_MS } from './schedule-plan.ts';
 import { runUnattended, type UnattendedRunDeps } from './unattended-run.ts';
 import { getTicks } from '#shared/cron-schedule.ts';
+import { type ChecklistDeps, readChecklist, runChecklist } from './heartbeat-checklist.ts';
 import type { JobCoordinator } from './job-coordinator.ts';
 
 const DEFAULT_MESSAGE = 'Heartbeat: check what is waiting for you and act on it. If nothing needs to be done, say so in one word.';
 
-interface HeartbeatDeps extends UnattendedRunDeps {
-  vault: Pick<Vault, 'collection'>;
-  settings(): Pick<Settings, 'heartbeat'>;
+interface HeartbeatDeps extends UnattendedRunDeps, ChecklistDeps {
+  vault: Pick<Vault, 'collection'> & ChecklistDeps['vault'];
+  settings(): Pick<Settings, 'heartbeat' | 'deliveries'>;
   events: Pick<SystemEvents, 'hasEvents' | 'agentId'>;
   coordinator: JobCoordinator;
   log: LogWriter;
@@ -49,24 +50,56 @@ export class Heartbeat {
     if ((await records.get(HEARTBEAT))?.scheduledAt === tick) return next;
     const times = { startedAt: now, completedAt: now };
     await records.put({ id: HEARTBEAT, jobId: HEARTBEAT, scheduledAt: tick, status: 'completed', ...times });
-    if (await coordinator.canStart(id, fence)) await this.#beat();
+    if (await coordinator.canStart(id, fence)) await this.#beat(id);
     return next;
   }
 
-  async #beat(): Promise<void> {
-    const { settings, events, log } = this.#deps;
+  /** Starts what there is to do at a beat; its end is recorded later. */
+  async #beat(id: string): Promise<void> {
+    const { settings, events, fault } = this.#deps;
+    // The runs of the last beat have not ended yet.
+    if (this.#isRunning) return;
     const { message } = settings().heartbeat;
-    // The run of the last beat has not ended yet.
-    if (this.#isRunning || (message === undefined && !(await events.hasEvents()))) return;
+    const agentId = events.agentId;
+    const checklist = await readChecklist(this.#deps, agentId);
+    const hasMessage = message !== undefined || (await events.hasEvents());
+    if (checklist === undefined && !hasMessage) return;
     this.#isRunning = true;
-    let hasStarted = false;
-    const request = { agentId: events.agentId, sessionId: MAIN_AGENT_ID, message: message ?? DEFAULT_MESSAGE, principal: HEARTBEAT };
-    void runUnattended(this.#deps, { ...request, onbegin: () => (hasStarted = true) })
-      .then(({ error }) => {
-        // Once a run has started, its own events report its end.
-        if (error !== undefined && !hasStarted)
-          log.write('warn', 'heartbeat', `Could not start the heartbeat: ${error}`, { agentId: events.agentId });
-      })
+    const work = async (): Promise<void> => {
+      if (hasMessage) await this.#runMain(agentId, message ?? DEFAULT_MESSAGE);
+      if (checklist !== undefined) await this.#check(id, agentId, checklist);
+    };
+    void work()
+      .catch(fault)
       .finally(() => (this.#isRunning = false));
+  }
+
+  /** Runs the main session. */
+  async #runMain(agentId: string, message: string): Promise<void> {
+    let hasStarted = false;
+    const request = { agentId, sessionId: MAIN_AGENT_ID, message, principal: HEARTBEAT };
+    const { error } = await runUnattended(this.#deps, { ...request, onbegin: () => (hasStarted = true) });
+    // Once a run has started, its own events report its end.
+    if (error !== undefined && !hasStarted) this.#warn(agentId, error);
+  }
+
+  /** Goes through the checklist, and records what came of it. */
+  async #check(id: string, agentId: string, checklist: string): Promise<void> {
+    const { clock, vault } = this.#deps;
+    const { isSilent, error } = await runChecklist(this.#deps, { id, agentId, checklist });
+    if (error !== undefined) this.#warn(agentId, error);
+    await vault.collection('jobRuns').update(HEARTBEAT, (record) => {
+      if (!record) return undefined;
+      const { error: _, isSilent: __, ...before } = record;
+      return {
+        ...before,
+        ...{ status: error === undefined ? 'completed' : 'failed', completedAt: clock.now() },
+        ...(error === undefined ? { isSilent } : { error }),
+      };
+    });
+  }
+
+  #warn(agentId: string, error: string): void {
+    this.#deps.log.write('warn', 'heartbeat', `Could not start the heartbeat: ${error}`, { agentId });
   }
 }
