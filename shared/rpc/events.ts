@@ -33,6 +33,8 @@ export const events = {
   'budgets.changed': z.object({ scope: budgetScope }),
   /** A budget has reached 80 %. Sent once per budget and period. */
   'budgets.near': z.object({ scope: budgetScope, name: z.string().nullable(), gauge: budgetGauge }),
+  /** A device turned push notifications on or off, or was removed. */
+  'push.changed': z.object({ id: z.string(), deleted: z.boolean().optional() }),
   /** The configuration changed. `hash` identifies the new one. */
   'config.changed': z.object({ hash: z.string() }),
   /** A plan was created, changed or deleted. */

@@ -18,6 +18,7 @@ const KEY_FIELDS: Readonly<Record<Exclude<SyncStore, 'sessions' | 'heads'>, stri
   apiKeys: 'id',
   projects: 'id',
   budgets: 'id',
+  pushDevices: 'id',
   responses: 'id',
   conversations: 'id',
   apiFiles: 'id',

@@ -24,6 +24,8 @@ export const SYNC_STORES = {
   projects: { conflicts: true },
   /** Budgets, with what people decided about them. */
   budgets: { conflicts: false },
+  /** Subscriptions of browsers to push notifications. */
+  pushDevices: { conflicts: false },
   /** Responses stored for callers of `/v1/responses`. */
   responses: { conflicts: false },
   /** Conversations of `/v1/conversations`. */

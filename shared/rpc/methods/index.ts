@@ -33,6 +33,7 @@ import { statusContracts } from './status-contracts.ts';
 import { syncContracts } from './sync-contracts.ts';
 import { systemContracts } from './system-contracts.ts';
 import { toolContracts } from './tool-contracts.ts';
+import { pushContracts } from './push-contracts.ts';
 import { trashContracts } from './trash-contracts.ts';
 import { ttsContracts } from './tts-contracts.ts';
 import { usageContracts } from './usage-contracts.ts';
@@ -68,6 +69,7 @@ export const contracts = {
   ...wikiContracts,
   ...planContracts,
   ...projectContracts,
+  ...pushContracts,
   ...drawingContracts,
   ...skillContracts,
   ...deviceContracts,

@@ -21,6 +21,7 @@ const STORE_LABELS: Readonly<Record<SyncStore, () => string>> = {
   apiKeys: () => m.backups_store_api_keys(),
   projects: () => m.backups_store_projects(),
   budgets: () => m.backups_store_budgets(),
+  pushDevices: () => m.backups_store_push_devices(),
   responses: () => m.backups_store_responses(),
   systemEvents: () => m.backups_store_system_events(),
   mcpTools: () => m.backups_store_mcp_tools(),

@@ -15,6 +15,7 @@ import type { ApiFileRecord } from './records/api-file-record.ts';
 import type { BudgetRecord } from './records/budget-record.ts';
 import type { ConversationRecord } from './records/conversation-record.ts';
 import type { ProjectRecord } from './records/project-record.ts';
+import type { PushDeviceRecord } from './records/push-device.ts';
 import type { ResponseRecord } from './records/response-record.ts';
 import type { ContentLabel } from './records/content-label.ts';
 import type {
@@ -122,6 +123,7 @@ export interface Collections {
   apiKeys: KeyRecord;
   projects: ProjectRecord;
   budgets: BudgetRecord;
+  pushDevices: PushDeviceRecord;
   responses: ResponseRecord;
   conversations: ConversationRecord;
   apiFiles: ApiFileRecord;

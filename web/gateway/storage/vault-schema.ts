@@ -124,6 +124,7 @@ export interface VaultSchema extends DBSchema {
   devices: { key: string; value: Collections['devices'] };
   apiKeys: { key: string; value: Collections['apiKeys'] };
   projects: { key: string; value: Collections['projects'] };
+  pushDevices: { key: string; value: Collections['pushDevices'] };
   budgets: { key: string; value: Collections['budgets'] };
   responses: { key: string; value: Collections['responses'] };
   conversations: { key: string; value: Collections['conversations'] };

@@ -7,7 +7,8 @@ import type { Settings } from '../../config/settings-schema.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { Approvals } from '../../agent/approvals/approvals.ts';
-import type { ChannelAdapter } from './channel-adapter.ts';
+import type { ApprovalDeliveries } from '../approvals/approval-deliveries.ts';
+import type { ButtonPress, ChannelAdapter } from './channel-adapter.ts';
 import { ChannelResponder } from './channel-responder.ts';
 import { computeBackoff } from '#shared/async/backoff.ts';
 import { Inbox, TakenOverError } from './inbox.ts';
@@ -32,6 +33,8 @@ export interface RunningChannelDeps {
   vault: Pick<Vault, 'collection' | 'messages'>;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
   approvalService: Lazy<{ approvals: Pick<Approvals, 'hold'> }>;
+  /** Handles presses of buttons; resolves with a text for the person. */
+  approvalDeliveries: Lazy<Pick<ApprovalDeliveries, 'handlePress'>>;
   clock: Clock;
   sync: SyncPort | undefined;
   settings(): Settings;
@@ -49,6 +52,8 @@ export class RunningChannel {
   #connectedSince: number | null = null;
   #inbox: Inbox | undefined;
   #responder: ChannelResponder | undefined;
+  /** The adapter, while the channel is served. */
+  #serving: { adapter: ChannelAdapter; signal: AbortSignal } | undefined;
   readonly #work: Promise<void>;
 
   constructor(deps: RunningChannelDeps) {
@@ -71,6 +76,11 @@ export class RunningChannel {
     if (finish) await this.#responder?.whenIdle();
     this.#stopping.abort();
     await this.#work;
+  }
+
+  /** Replaces the text of a sent piece and removes its buttons, if the channel is served and its platform can. */
+  async edit(to: string, sentId: string, text: string): Promise<void> {
+    if (this.#serving) await this.#serving.adapter.edit?.(to, sentId, text, this.#serving.signal);
   }
 
   async #run(): Promise<void> {
@@ -120,6 +130,7 @@ export class RunningChannel {
     const inbox = await Inbox.open(vault.collection('channelStates'), id);
     const note = (message: string, fields: Record<string, unknown>): void => log.write('warn', 'channels', `${id}: ${message}`, fields);
     this.#inbox = inbox;
+    this.#serving = { adapter, signal };
     const responder = new ChannelResponder({
       ...{ channelId: id, adapter, inbox, vault, runs, approvalService, clock, settings, signal, warn: note, fault },
       isClosing: () => this.#closing.signal.aborted,
@@ -136,6 +147,8 @@ export class RunningChannel {
         else {
           const { cursors, budget } = inbox.state;
           const result = await adapter.poll({ cursors, budget, signal: pollSignal, spend: (spent) => inbox.setBudget(spent) });
+          // Before the read position is stored: a press that was read must have its effect, and has none the second time.
+          for (const press of result.presses ?? []) await this.#handlePress(press, adapter, pollSignal);
           const access = settings().channels[id];
           const strangers = result.messages.filter((message) => !canWrite(access, message));
           const codes = access && getAccessMode(access) === 'ask' ? await createCodes(strangers, inbox.state, clock.now()) : new Map();
@@ -162,12 +175,25 @@ export class RunningChannel {
     }
   }
 
+  async #handlePress(press: ButtonPress, adapter: ChannelAdapter, signal: AbortSignal): Promise<void> {
+    const { id, approvalDeliveries, fault } = this.#deps;
+    let text = 'This button is not valid any more.';
+    try {
+      text = (await (await approvalDeliveries.load()).handlePress(id, press))?.message ?? text;
+    } catch (error) {
+      text = fault(error).message;
+    }
+    // Not awaited: polling goes on, and a failure only leaves the button spinning for a while.
+    adapter.answerPress?.(press, text, signal).catch(() => {});
+  }
+
   async #close(fence: number): Promise<void> {
     const { id, sync } = this.#deps;
     // On a handover, answers in progress finish under the lease.
     this.#connectedSince = null;
     await this.#responder?.whenIdle();
     this.#responder = undefined;
+    this.#serving = undefined;
     this.#inbox = undefined;
     if (fence > 0) await sync?.release(toLeaseName(id), fence);
   }

@@ -15,6 +15,7 @@ import type { SyncPort } from '../../sync/sync-port.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import { findBlocker, getChannelToken } from './channel-blocker.ts';
 import { getApiBase, STARTABLE_CHANNELS, type StartableChannel } from '../../config/sections/channel-settings.ts';
+import type { SentPost } from '../approvals/approval-deliveries.ts';
 import { RunningChannel, type RunningChannelDeps } from './running-channel.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 import { XAuthorization } from './x/x-authorization.ts';
@@ -24,6 +25,7 @@ export interface RunningChannelsDeps {
   vault: Pick<Vault, 'collection' | 'messages' | 'secrets'>;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
   approvalService: RunningChannelDeps['approvalService'];
+  approvalDeliveries: RunningChannelDeps['approvalDeliveries'];
   bridge: Bridge;
   clock: Clock;
   fetch: Fetch;
@@ -74,6 +76,12 @@ export class RunningChannels {
     const channel = STARTABLE_CHANNELS.find((channelId) => channelId === id);
     const running = channel && this.#running.get(channel);
     return running && { connected: running.channel.isConnected, problem: running.channel.problem };
+  }
+
+  /** Replaces the text of a post and removes its buttons, if this host runs the channel and the platform can. */
+  async edit({ channelId, to, sentId }: SentPost, text: string): Promise<void> {
+    const channel = STARTABLE_CHANNELS.find((id) => id === channelId);
+    if (channel) await this.#running.get(channel)?.channel.edit(to, sentId, text);
   }
 
   /** Retries at once instead of after the delay. */
@@ -134,9 +142,9 @@ export class RunningChannels {
   }
 
   #startChannel(id: StartableChannel, token: string): RunningChannel {
-    const { vault, runs, approvalService, clock, sync, config, log, fault } = this.#deps;
+    const { vault, runs, approvalService, approvalDeliveries, clock, sync, config, log, fault } = this.#deps;
     return new RunningChannel({
-      ...{ id, vault, runs, approvalService, clock, sync, log, fault },
+      ...{ id, vault, runs, approvalService, approvalDeliveries, clock, sync, log, fault },
       settings: (): Settings => config.settings,
       adapter: () => this.#createAdapter(id, token),
     });

@@ -4,6 +4,8 @@ import type { Link } from '#shared/link/link.ts';
 import type { SpliceFailure, UsageReceipt } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { OAUTH_CALLBACK_PATH } from '#shared/ports/oauth-port.ts';
+import { PUSH_ANSWER_PATH, pushAnswer } from '#shared/ports/push-port.ts';
+import type { ApprovalDeliveries } from '../../automation/approvals/approval-deliveries.ts';
 import type { Authorizations } from '../../config/oauth/authorizations.ts';
 import type { Providers } from '../../providers/providers.ts';
 import type { Vault, UsageRecord } from '../../storage/vault-interface.ts';
@@ -25,6 +27,7 @@ interface ReceiptsDeps {
 interface HttpServiceDeps {
   http: Lazy<HttpHandler>;
   authorizations: Lazy<Authorizations>;
+  approvalDeliveries: Lazy<Pick<ApprovalDeliveries, 'answerPush'>>;
   clock: Clock;
   vault: Pick<Vault, 'usage'>;
   providers: Providers;
@@ -46,6 +49,7 @@ export class HttpService {
   async fetch(request: Request, principal: Principal, exchange?: Stream): Promise<Response> {
     const url = new URL(request.url);
     if (url.pathname === OAUTH_CALLBACK_PATH) return this.#finishAuthorization(url.searchParams);
+    if (url.pathname === PUSH_ANSWER_PATH && request.method === 'POST') return this.#answerPush(request);
     return (await this.#deps.http.load())(request, principal, exchange);
   }
 
@@ -83,6 +87,15 @@ export class HttpService {
       fault,
       note: (level, message, fields) => log.write(level, 'http', message, fields),
     });
+  }
+
+  /** Handles a button of a notification. */
+  async #answerPush(request: Request): Promise<Response> {
+    const body = pushAnswer.safeParse(await request.json().catch(() => undefined));
+    const result = body.success ? await (await this.#deps.approvalDeliveries.load()).answerPush(body.data.value) : undefined;
+    if (!result) return Response.json({ outcome: 'unknown', message: 'This is not a button.' }, { status: 400 });
+    const isDone = result.outcome === 'approved' || result.outcome === 'denied';
+    return Response.json(result, { status: isDone ? 200 : result.outcome === 'unknown' ? 404 : 409 });
   }
 
   /** A page for the person. */
