@@ -7,6 +7,7 @@ import { budgetGauge, budgetScope } from './methods/budget-contracts.ts';
 import { download } from './methods/browser-contracts.ts';
 import { browserFrame } from './methods/browser-view-contracts.ts';
 import { collectionEvents } from './methods/collection-contracts.ts';
+import { deliveryState } from './methods/delivery-contracts.ts';
 import { configFileState } from './methods/config-contracts.ts';
 import { execRequest } from './methods/exec-contracts.ts';
 import { mcpElicitation } from './methods/mcp-contracts.ts';
@@ -35,6 +36,8 @@ export const events = {
   'budgets.near': z.object({ scope: budgetScope, name: z.string().nullable(), gauge: budgetGauge }),
   /** A device turned push notifications on or off, or was removed. */
   'push.changed': z.object({ id: z.string(), deleted: z.boolean().optional() }),
+  /** A delivery was added, or its state changed. */
+  'delivery.changed': z.object({ id: z.string(), state: deliveryState, error: z.string().optional() }),
   /** The configuration changed. `hash` identifies the new one. */
   'config.changed': z.object({ hash: z.string() }),
   /** A plan was created, changed or deleted. */

@@ -19,6 +19,7 @@ const KEY_FIELDS: Readonly<Record<Exclude<SyncStore, 'sessions' | 'heads'>, stri
   projects: 'id',
   budgets: 'id',
   pushDevices: 'id',
+  deliveries: 'id',
   responses: 'id',
   conversations: 'id',
   apiFiles: 'id',

@@ -26,6 +26,8 @@ export const SYNC_STORES = {
   budgets: { conflicts: false },
   /** Subscriptions of browsers to push notifications. */
   pushDevices: { conflicts: false },
+  /** Messages that the gateway sends of its own accord, with their receipts. */
+  deliveries: { conflicts: false },
   /** Responses stored for callers of `/v1/responses`. */
   responses: { conflicts: false },
   /** Conversations of `/v1/conversations`. */

@@ -25,6 +25,7 @@ const LAZY_METHODS = [
   lazyMethods('collections', async () => (await import('./agent/collections/collection-methods.ts')).collectionMethods),
   lazyMethods('config secrets', async () => (await import('./config/config-methods.ts')).configMethods),
   lazyMethods('cron', async () => (await import('./automation/cron/cron-methods.ts')).cronMethods),
+  lazyMethods('deliveries', async () => (await import('./automation/deliveries/delivery-methods.ts')).deliveryMethods),
   lazyMethods('desktop', async () => (await import('./agent/desktop/desktop-methods.ts')).desktopMethods),
   lazyMethods('device', async () => (await import('./server/devices/device-methods.ts')).deviceMethods),
   lazyMethods('doctor system update web', async () => (await import('./server/doctor/status-methods.ts')).statusMethods),

@@ -11,6 +11,7 @@ import { collectionContracts } from './collection-contracts.ts';
 import { configContracts } from './config-contracts.ts';
 import { connectionContracts } from './connection-contracts.ts';
 import { cronContracts } from './cron-contracts.ts';
+import { deliveryContracts } from './delivery-contracts.ts';
 import { desktopContracts } from './desktop-contracts.ts';
 import { deviceContracts } from './device-contracts.ts';
 import { drawingContracts } from './drawing-contracts.ts';
@@ -57,6 +58,7 @@ export const contracts = {
   ...webContracts,
   ...usageContracts,
   ...budgetContracts,
+  ...deliveryContracts,
   ...backupContracts,
   ...browserContracts,
   ...browserViewContracts,

@@ -47,7 +47,6 @@ export const pushContracts = {
     result: z.object({ device: pushDevice }),
     emits: ['push.changed'],
     docs: 'Adds a device, or replaces its subscription. Only for people.',
-    fails: ['INVALID_PARAMS', 'RATE_LIMITED'],
     policy: { scope: 'admin' },
   }),
   'push.remove': defineMethod({
@@ -62,7 +61,7 @@ export const pushContracts = {
     params: z.strictObject({ id: deviceId }),
     result: z.object({ accepted: z.literal(true) }),
     docs: 'Sends a test notification. Resolves when the push service has accepted it. Only for people.',
-    fails: ['NOT_FOUND', 'INTERNAL_ERROR', 'RATE_LIMITED'],
+    fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),
 };

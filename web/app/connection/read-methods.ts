@@ -39,6 +39,8 @@ const READ_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'projects.export',
   'budgets.list',
   'push.list',
+  'deliveries.get',
+  'deliveries.list',
   'usage.get',
   'usage.daily',
   'usage.hourly',

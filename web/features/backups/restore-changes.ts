@@ -22,6 +22,7 @@ const STORE_LABELS: Readonly<Record<SyncStore, () => string>> = {
   projects: () => m.backups_store_projects(),
   budgets: () => m.backups_store_budgets(),
   pushDevices: () => m.backups_store_push_devices(),
+  deliveries: () => m.backups_store_deliveries(),
   responses: () => m.backups_store_responses(),
   systemEvents: () => m.backups_store_system_events(),
   mcpTools: () => m.backups_store_mcp_tools(),

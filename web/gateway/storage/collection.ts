@@ -1,4 +1,5 @@
 import type { Collection, Collections, RecordWrite } from './vault-interface.ts';
+import { getDeliveryStage } from './delivery-stage.ts';
 import { getDrawingStage } from './drawing-stage.ts';
 import type { VaultSchema } from './vault-schema.ts';
 import type { Transactions, VaultWrite } from './transactions.ts';
@@ -16,6 +17,7 @@ const KEY_PATHS: { [Name in keyof Collections]: (record: Collections[Name]) => s
   projects: ({ id }) => id,
   budgets: ({ id }) => id,
   pushDevices: ({ id }) => id,
+  deliveries: ({ id }) => id,
   responses: ({ id }) => id,
   conversations: ({ id }) => id,
   apiFiles: ({ id }) => id,
@@ -42,6 +44,7 @@ const RECORD_STAGES: { [Name in keyof Collections]?: (record: Collections[Name] 
   // The previous holder of the channel may still write, under an earlier lease.
   channelStates: (record) => record?.fence ?? 0,
   drawings: (record) => (record === undefined ? 1 : getDrawingStage(record)),
+  deliveries: getDeliveryStage,
 };
 
 /** Writes records of several stores in one transaction. */

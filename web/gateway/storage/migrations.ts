@@ -74,6 +74,7 @@ export const migrations: readonly VaultMigration[] = [
       db.createObjectStore(name, { keyPath: 'id' });
   },
   (db) => void db.createObjectStore('projects', { keyPath: 'id' }),
+  (db) => void db.createObjectStore('deliveries', { keyPath: 'id' }),
   (db) => void db.createObjectStore('pushDevices', { keyPath: 'id' }),
 ];
 

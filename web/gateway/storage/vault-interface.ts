@@ -13,6 +13,7 @@ import type { SyncStore } from '#shared/sync/record.ts';
 import type { ChannelState } from './records/channel-state.ts';
 import type { ApiFileRecord } from './records/api-file-record.ts';
 import type { BudgetRecord } from './records/budget-record.ts';
+import type { DeliveryRecord } from './records/delivery-record.ts';
 import type { ConversationRecord } from './records/conversation-record.ts';
 import type { ProjectRecord } from './records/project-record.ts';
 import type { PushDeviceRecord } from './records/push-device.ts';
@@ -124,6 +125,7 @@ export interface Collections {
   projects: ProjectRecord;
   budgets: BudgetRecord;
   pushDevices: PushDeviceRecord;
+  deliveries: DeliveryRecord;
   responses: ResponseRecord;
   conversations: ConversationRecord;
   apiFiles: ApiFileRecord;

@@ -126,6 +126,7 @@ export interface VaultSchema extends DBSchema {
   projects: { key: string; value: Collections['projects'] };
   pushDevices: { key: string; value: Collections['pushDevices'] };
   budgets: { key: string; value: Collections['budgets'] };
+  deliveries: { key: string; value: Collections['deliveries'] };
   responses: { key: string; value: Collections['responses'] };
   conversations: { key: string; value: Collections['conversations'] };
   apiFiles: { key: string; value: Collections['apiFiles'] };

@@ -9,7 +9,8 @@ import type { SyncPort } from '../../sync/sync-port.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import type { Lazy, Loadable } from '../../system/modules.ts';
 import type { Button, ButtonPress } from '../channels/channel-adapter.ts';
-import type { DeliveryRequest } from '../deliveries/carrier.ts';
+import type { RunningChannels } from '../channels/running-channels.ts';
+import type { Deliveries } from '../deliveries/deliveries.ts';
 import type { PushDevices } from '../push/push-devices.ts';
 import { type DecisionSubject, DecisionTokens, getApprovalId, toDecision } from './decision-tokens.ts';
 import { type ApprovalSubject, describeApproval, hashApproval } from './describe-approval.ts';
@@ -18,20 +19,13 @@ const TITLE = 'Approval needed';
 const ALLOW_LABEL = 'Allow once';
 const DENY_LABEL = 'Deny';
 
-/** A post about an approval, with the button that was pressed. */
-export interface SentPost {
-  channelId: string;
-  to: string;
-  sentId: string;
-}
-
 export interface ApprovalDeliveriesDeps {
   vault: Pick<Vault, 'secrets'>;
   hub: EventBus;
   approvalService: Lazy<Pick<ApprovalService, 'approvals'>>;
-  deliveries: Lazy<{ send(request: DeliveryRequest): Promise<unknown>; findPosts(key: string): Promise<SentPost[]> }>;
+  deliveries: Lazy<Pick<Deliveries, 'send' | 'findSent'>>;
   pushDevices: Lazy<Pick<PushDevices, 'listIds'>>;
-  runningChannels: Loadable<{ edit(post: SentPost, text: string): Promise<void> }>;
+  runningChannels: Pick<Loadable<Pick<RunningChannels, 'edit'>>, 'loaded'>;
   sync: SyncPort | undefined;
   settings(): Settings;
   fault(error: unknown): unknown;
@@ -82,14 +76,14 @@ export class ApprovalDeliveries {
   }
 
   /** Handles a press of a button on a channel. Undefined: the button is not about an approval. */
-  async handlePress(channelId: string, { user, isPrivate, conversation, value }: ButtonPress): Promise<AnswerResult | undefined> {
+  async handlePress(channelId: string, { user, isPrivate, value }: ButtonPress): Promise<AnswerResult | undefined> {
     if (toDecision(value) === undefined) return undefined;
     if (!isPrivate) return { outcome: 'unknown', message: 'Requests can only be decided in a private chat.' };
     if (!this.#isOwner(channelId, user.id)) return { outcome: 'unknown', message: 'Only the owner can decide.' };
     return this.#answer(
       value,
       `channel:${channelId}`,
-      (target) => target.kind === 'channel' && target.channelId === channelId && (target.to ?? conversation) === conversation,
+      (target) => target.kind === 'channel' && target.channelId === channelId && target.to === user.id,
     );
   }
 
@@ -106,7 +100,7 @@ export class ApprovalDeliveries {
     return this.#deps.settings().channels[channelId]?.owners?.includes(userId) === true;
   }
 
-  /** The targets to send to, one for each device. Only the owner's own accounts and devices. */
+  /** The targets to send to: one for each account of the owner, and for each device. */
   async #listTargets(): Promise<DeliveryTarget[]> {
     const { settings, pushDevices } = this.#deps;
     const targets = settings().approvals.deliver;
@@ -118,7 +112,9 @@ export class ApprovalDeliveries {
             .filter((id) => target.deviceId === undefined || target.deviceId === id)
             .map((deviceId) => ({ kind: 'device', deviceId }));
         case 'channel':
-          return target.to === undefined || this.#isOwner(target.channelId, target.to) ? [target] : [];
+          return (settings().channels[target.channelId]?.owners ?? [])
+            .filter((owner) => target.to === undefined || target.to === owner)
+            .map((to) => ({ kind: 'channel', channelId: target.channelId, to }));
         case 'chat':
           return [];
       }
@@ -174,16 +170,18 @@ export class ApprovalDeliveries {
 
   /** Removes the buttons of posts about a decided approval, and adds the decision. */
   async #showDecision(approval: Approval): Promise<void> {
-    const channels = this.#deps.settings().approvals.deliver.filter(({ kind }) => kind === 'channel');
-    const { loaded } = this.#deps.runningChannels;
-    if (channels.length === 0 || !loaded || !this.#isActive()) return;
-    const [deliveries, { approvals }] = await Promise.all([this.#deps.deliveries.load(), this.#deps.approvalService.load()]);
-    const subject = await approvals.find(approval.id);
+    const { deliveries, approvalService, runningChannels, fault } = this.#deps;
+    const { loaded: channels } = runningChannels;
+    const targets = (await this.#listTargets()).filter((target) => target.kind === 'channel');
+    if (targets.length === 0 || !channels || !this.#isActive()) return;
+    const subject = await (await approvalService.load()).approvals.find(approval.id);
     if (!subject) return;
     const text = `${describeApproval(subject, 'channel').text}\n\n${describeDecision(approval)}`;
-    for (const target of channels)
-      for (const post of await deliveries.findPosts(toDeliveryKey(approval.id, target)))
-        await loaded.edit(post, text).catch(this.#deps.fault);
+    for (const { channelId, to = '' } of targets) {
+      const sent = await (await deliveries.load()).findSent(toDeliveryKey(approval.id, { kind: 'channel', channelId, to }));
+      const last = sent?.sentIds.at(-1);
+      if (last !== undefined) await channels.edit({ channelId, to, sentId: last }, text).catch(fault);
+    }
   }
 }
 

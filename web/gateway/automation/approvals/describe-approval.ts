@@ -33,7 +33,7 @@ export function describeApproval(
   const { summary, args, purpose, outside, subAgent } = approval;
   const lines = [summary, ...(request ? [] : Object.entries(args).map(([name, value]) => `${name}: ${toText(value)}`))];
   if (purpose !== undefined) lines.push(`Purpose: ${purpose}`);
-  if (subAgent) lines.push(`Sub-agent: ${subAgent.label}`);
+  if (subAgent) lines.push(`Sub-agent: ${subAgent.title}`);
   if (outside) lines.push(`After reading: ${outside.join(', ')}`);
   const raw = lines.join('\n');
   const printable = toPrintable(raw);

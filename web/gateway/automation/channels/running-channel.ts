@@ -7,7 +7,6 @@ import type { Settings } from '../../config/settings-schema.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { Approvals } from '../../agent/approvals/approvals.ts';
-import type { ApprovalDeliveries } from '../approvals/approval-deliveries.ts';
 import type { ButtonPress, ChannelAdapter } from './channel-adapter.ts';
 import { ChannelResponder } from './channel-responder.ts';
 import { computeBackoff } from '#shared/async/backoff.ts';
@@ -33,8 +32,8 @@ export interface RunningChannelDeps {
   vault: Pick<Vault, 'collection' | 'messages'>;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
   approvalService: Lazy<{ approvals: Pick<Approvals, 'hold'> }>;
-  /** Handles presses of buttons; resolves with a text for the person. */
-  approvalDeliveries: Lazy<Pick<ApprovalDeliveries, 'handlePress'>>;
+  /** Handles a press of a button; undefined if it is of no use any more. */
+  handlePress(channelId: string, press: ButtonPress): Promise<{ message: string } | undefined>;
   clock: Clock;
   sync: SyncPort | undefined;
   settings(): Settings;
@@ -176,10 +175,10 @@ export class RunningChannel {
   }
 
   async #handlePress(press: ButtonPress, adapter: ChannelAdapter, signal: AbortSignal): Promise<void> {
-    const { id, approvalDeliveries, fault } = this.#deps;
+    const { id, handlePress, fault } = this.#deps;
     let text = 'This button is not valid any more.';
     try {
-      text = (await (await approvalDeliveries.load()).handlePress(id, press))?.message ?? text;
+      text = (await handlePress(id, press))?.message ?? text;
     } catch (error) {
       text = fault(error).message;
     }

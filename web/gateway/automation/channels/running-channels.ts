@@ -15,7 +15,6 @@ import type { SyncPort } from '../../sync/sync-port.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import { findBlocker, getChannelToken } from './channel-blocker.ts';
 import { getApiBase, STARTABLE_CHANNELS, type StartableChannel } from '../../config/sections/channel-settings.ts';
-import type { SentPost } from '../approvals/approval-deliveries.ts';
 import { RunningChannel, type RunningChannelDeps } from './running-channel.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
 import { XAuthorization } from './x/x-authorization.ts';
@@ -25,7 +24,7 @@ export interface RunningChannelsDeps {
   vault: Pick<Vault, 'collection' | 'messages' | 'secrets'>;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
   approvalService: RunningChannelDeps['approvalService'];
-  approvalDeliveries: RunningChannelDeps['approvalDeliveries'];
+  handlePress: RunningChannelDeps['handlePress'];
   bridge: Bridge;
   clock: Clock;
   fetch: Fetch;
@@ -79,7 +78,7 @@ export class RunningChannels {
   }
 
   /** Replaces the text of a post and removes its buttons, if this host runs the channel and the platform can. */
-  async edit({ channelId, to, sentId }: SentPost, text: string): Promise<void> {
+  async edit({ channelId, to, sentId }: { channelId: string; to: string; sentId: string }, text: string): Promise<void> {
     const channel = STARTABLE_CHANNELS.find((id) => id === channelId);
     if (channel) await this.#running.get(channel)?.channel.edit(to, sentId, text);
   }
@@ -142,9 +141,9 @@ export class RunningChannels {
   }
 
   #startChannel(id: StartableChannel, token: string): RunningChannel {
-    const { vault, runs, approvalService, approvalDeliveries, clock, sync, config, log, fault } = this.#deps;
+    const { vault, runs, approvalService, handlePress, clock, sync, config, log, fault } = this.#deps;
     return new RunningChannel({
-      ...{ id, vault, runs, approvalService, approvalDeliveries, clock, sync, log, fault },
+      ...{ id, vault, runs, approvalService, handlePress, clock, sync, log, fault },
       settings: (): Settings => config.settings,
       adapter: () => this.#createAdapter(id, token),
     });
