@@ -1,11 +1,9 @@
-import type { PushAnswer } from './ports/push-port.ts';
-
 /** A button of a push notification. */
 export interface PushButton {
   /** Its label is in the language of the device. */
   kind: 'approve' | 'deny';
-  /** What the service worker sends to `PUSH_ANSWER_PATH`. */
-  value: PushAnswer['value'];
+  /** Sent to `PUSH_ANSWER_PATH` when the button is pressed. */
+  value: string;
 }
 
 /** Decrypted content of a push message, as the service worker receives it. */
@@ -22,4 +20,25 @@ export interface PushMessage {
   /** Milliseconds since the Unix epoch after which the buttons have no effect. */
   expiresAt?: number;
   isShortened?: boolean;
+}
+
+const KINDS: readonly unknown[] = ['message', 'approval', 'test'] satisfies PushMessage['kind'][];
+
+/** The message in a parsed push; undefined if it is none. No schema library: the service worker starts for each message. */
+export function parsePushMessage(value: unknown): PushMessage | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { kind, tag, title, body, path, buttons } = value as Record<string, unknown>;
+  if (!KINDS.includes(kind) || typeof tag !== 'string' || typeof body !== 'string') return undefined;
+  // A path of this origin, whatever it resolves to.
+  const isOwnPath = typeof path === 'string' && /^\/(?![/\\])/.test(path);
+  return {
+    ...{ kind: kind as PushMessage['kind'], tag, body, path: isOwnPath ? path : '/' },
+    ...(typeof title === 'string' ? { title } : {}),
+    ...(Array.isArray(buttons) ? { buttons: buttons.filter(isButton) } : {}),
+  };
+}
+
+function isButton(value: unknown): value is PushButton {
+  const { kind, value: answer } = (value ?? {}) as Record<string, unknown>;
+  return (kind === 'approve' || kind === 'deny') && typeof answer === 'string';
 }

@@ -6,6 +6,7 @@ import { cleanupOutdatedCaches, createHandlerBoundToURL, matchPrecache, precache
 import { NavigationRoute, registerRoute } from 'workbox-routing';
 import { getDemoSuffix } from '#shared/demo-suffix.ts';
 import { FRAME_FILE, FRAME_HEADERS } from '#shared/preview-frame.ts';
+import { answerPush, type NotificationData, showPush } from '#app/push/push-receiver.ts';
 import { storeShared, SHARE_PATH } from '#app/incoming/shared-form.ts';
 
 const SCOPE_PATH = new URL(self.registration.scope).pathname;
@@ -154,10 +155,13 @@ self.addEventListener('activate', (event) => {
   void cacheHeavy().catch(() => {});
 });
 
+self.addEventListener('push', (event) => event.waitUntil(showPush(self, event.data)));
+
 self.addEventListener('notificationclick', (event) => {
   event.notification.close();
-  const { href } = event.notification.data as { href: string };
-  event.waitUntil(openPage(href));
+  const { href, answers = {} } = event.notification.data as NotificationData;
+  const answer = answers[event.action];
+  event.waitUntil(answer === undefined ? openPage(href) : answerPush(self, event.notification, answer));
 });
 
 /** Opens a page of the app, if possible in an existing tab, preferably one that already shows the page. */

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { fetchOverStream } from '#shared/link/stream-http.ts';
 import { MIN_HEAD_HEADER } from '#shared/ports/journal-port.ts';
-import { PUSH_ANSWER_PATH, pushAnswer } from '#shared/ports/push-port.ts';
+import { pushAnswer } from '#shared/ports/push-port.ts';
+import { PUSH_ANSWER_PATH } from '#shared/push-answer-path.ts';
 import { toAdmissionRequest } from './admission.ts';
 import type { AuthLimiter } from './auth-limiter.ts';
 import { createErrorBody } from './http-errors.ts';

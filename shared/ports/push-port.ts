@@ -2,9 +2,6 @@ import { defineMethod } from '../rpc/contract.ts';
 import { z } from '../rpc/zod.ts';
 import { definePort } from './port.ts';
 
-/** Path at the bridge where a notification's button is answered: it passes the request to the active host. */
-export const PUSH_ANSWER_PATH = '/push/answer';
-
 /** Body of a request to `PUSH_ANSWER_PATH`: the value of the button that was pressed (`DecisionTokens`). */
 export const pushAnswer = z.strictObject({ value: z.string().min(1).max(64) });
 export type PushAnswer = z.infer<typeof pushAnswer>;

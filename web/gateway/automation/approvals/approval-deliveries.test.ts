@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
+import { verifies } from '../../../../tests/requirements.ts';
 import { FakeBridge } from '../../../../tests/support/fake-bridge.ts';
 import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import { createTestGateway, waitFor, type ModelScript } from '../../../../tests/support/test-gateway.ts';
@@ -43,7 +44,7 @@ async function createPushGateway(model: ModelScript = callMemory()) {
 const getButton = (message: { buttons?: { kind: string; value: string }[] } | undefined, kind: 'approve' | 'deny'): string =>
   message?.buttons?.find((button) => button.kind === kind)?.value ?? '';
 
-test('an approval is pushed to each device, and Allow there lets exactly this call run, once', async () => {
+verifies(['push/approvals', 'push/encrypted'], 'an approval is pushed to each device, and Allow there lets exactly this call run, once', async () => {
   await using at = await createPushGateway();
   const sent = at.send();
   await waitFor(() => at.phone.received().length === 1 && at.laptop.received().length === 1, 'two notifications');
@@ -78,7 +79,7 @@ test('an approval is pushed to each device, and Allow there lets exactly this ca
   expect(at.gw.faults).toEqual([]);
 });
 
-test('Deny refuses the call', async () => {
+verifies('push/approvals', 'Deny refuses the call', async () => {
   await using at = await createPushGateway();
   const sent = at.send();
   await waitFor(() => at.phone.received().length === 1);
@@ -87,7 +88,7 @@ test('Deny refuses the call', async () => {
   expect(await at.memories()).toEqual([]);
 });
 
-test('refuses values of other approvals, of removed devices, expired and invented ones', async () => {
+verifies('push/bound', 'refuses values of other approvals, of removed devices, expired and invented ones', async () => {
   await using at = await createPushGateway(({ body: { messages } }) =>
     messages.at(-1)?.role === 'tool' ? ['ok'] : [{ tool: 'memory_add', args: { text: String(messages.at(-1)?.content) } }],
   );
@@ -109,7 +110,7 @@ test('refuses values of other approvals, of removed devices, expired and invente
   expect(await at.memories()).toEqual([]);
 });
 
-test('what does not fit a notification can be denied there, not allowed', async () => {
+verifies('push/hidden', 'what does not fit a notification can be denied there, not allowed', async () => {
   for (const text of ['x'.repeat(300), 'a\nb\nc\nd\ne', 'Tea \u202e eeffoC']) {
     await using at = await createPushGateway(callMemory(text));
     const sent = at.send();
@@ -122,7 +123,7 @@ test('what does not fit a notification can be denied there, not allowed', async 
   }
 });
 
-test('nothing is sent unless the settings say so, which programs cannot change', async () => {
+verifies('push/people', 'nothing is sent unless the settings say so, which programs cannot change', async () => {
   await using at = await createPushGateway();
   await at.client.call('config.set', { key: 'approvals.deliver', value: [] });
   const sent = at.send();

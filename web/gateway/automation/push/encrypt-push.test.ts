@@ -1,11 +1,12 @@
 import { createECDH, createPublicKey, verify } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
+import { verifies } from '../../../../tests/requirements.ts';
 import { MAX_PLAINTEXT_BYTES, encryptPush } from './encrypt-push.ts';
 import { encodePushPayload } from './push-payload.ts';
 import { VapidKeys } from './vapid-keys.ts';
 import { createSubscriber, decryptPush } from '../../../../tests/support/push-subscriber.ts';
 
-test('a message is one padded record that only the subscribed browser can read', async () => {
+verifies('push/encrypted', 'a message is one padded record that only the subscribed browser can read', async () => {
   const subscriber = createSubscriber();
   const sizes = new Set<number>();
   for (const text of ['', 'Approve?', 'x'.repeat(400), 'é'.repeat(1000), 'y'.repeat(MAX_PLAINTEXT_BYTES)]) {
@@ -24,7 +25,7 @@ test('a message is one padded record that only the subscribed browser can read',
   await expect(encryptPush(new Uint8Array(), { ...subscriber.keys, p256dh: 'AAAA' })).rejects.toThrow();
 });
 
-test('decrypts the example of RFC 8291, section 5, so that the test reads what the standard says', () => {
+verifies('push/encrypted', 'decrypts the example of RFC 8291, section 5, so that the test reads what the standard says', () => {
   const from = (text: string): Buffer => Buffer.from(text, 'base64url');
   const ecdh = createECDH('prime256v1');
   ecdh.setPrivateKey(from('q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94'));
@@ -35,7 +36,7 @@ test('decrypts the example of RFC 8291, section 5, so that the test reads what t
   expect(decryptPush(message, subscriber)).toBe('When I grow up, I want to be a watermelon');
 });
 
-test('a token is signed for the origin of the push service, and the key pair is kept', async () => {
+verifies('push/encrypted', 'a token is signed for the origin of the push service, and the key pair is kept', async () => {
   const stored = new Map<string, string>();
   const secrets = {
     get: async (name: string) => stored.get(name),
@@ -59,7 +60,7 @@ test('a token is signed for the origin of the push service, and the key pair is 
   expect((await VapidKeys.open(secrets)).publicKey).toBe(keys.publicKey);
 });
 
-test('a long text is shortened, its buttons are kept except those that allow something', () => {
+verifies('push/size', 'a long text is shortened, its buttons are kept except those that allow something', () => {
   const buttons = [
     { kind: 'approve' as const, value: 'a'.repeat(55) },
     { kind: 'deny' as const, value: 'd'.repeat(55) },

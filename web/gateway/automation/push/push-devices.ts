@@ -90,8 +90,9 @@ export class PushDevices {
     return (await this.#listRecords()).map(({ id }) => id);
   }
 
-  /** Sends a test notification. Throws an error for the person. */
+  /** Sends a test notification. Throws `NOT_FOUND`, or an error for the person. */
   async test(id: string): Promise<void> {
+    if (!(await this.listIds()).includes(id)) throw createNotFoundError();
     const payload: PushPayload = { kind: 'test', tag: `test:${id}`, body: '', path: '/settings' };
     try {
       await this.send(id, payload, { expiresAt: this.#deps.clock.now() + 60_000, isUrgent: true });
