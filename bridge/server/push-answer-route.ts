@@ -11,6 +11,7 @@ import type { VaultRegistry } from './vault-registry.ts';
 
 const MAX_BODY_BYTES = 1024;
 const HOST_RESPONSE_MS = 20_000;
+const RETRY_MS = 2000;
 /** Principal of an answer, which is authorized by the button's value only. */
 const ANSWER_PRINCIPAL = 'push';
 
@@ -21,7 +22,10 @@ const ANSWER_PRINCIPAL = 'push';
 export function registerPushAnswerRoute(app: FastifyInstance, { vaults, limiter }: { vaults: VaultRegistry; limiter: AuthLimiter }): void {
   app.post(PUSH_ANSWER_PATH, { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
     reply.header('cache-control', 'no-store');
-    const refuse = (status: number, message: string) => reply.code(status).send(createErrorBody(status, message));
+    const refuse = (status: number, message: string, retryMs = 0) => {
+      if (retryMs > 0) reply.header('retry-after', `${Math.ceil(retryMs / 1000)}`);
+      return reply.code(status).send(createErrorBody(status, message));
+    };
     const { name, admission, hosts, shared, exchanges, log } = vaults.byHost(request.raw);
     const { origin } = request.headers;
     if (origin === undefined || origin !== admission.appOrigin(toAdmissionRequest(request.raw)))
@@ -30,12 +34,11 @@ export function registerPushAnswerRoute(app: FastifyInstance, { vaults, limiter 
     if (!body.success) return refuse(400, 'The body must be JSON with the value of a button');
     const attempts = `notification buttons${name && ` of ${name}`}`;
     const lockedMs = limiter.locked(attempts);
-    if (lockedMs > 0)
-      return refuse(429, 'Too many unknown buttons. Open Perch to decide.').header('retry-after', `${Math.ceil(lockedMs / 1000)}`);
+    if (lockedMs > 0) return refuse(429, 'Too many unknown buttons. Open Perch to decide.', lockedMs);
     const release = exchanges.begin();
     try {
       const mux = hosts.current ?? (await hosts.wait(shared.timing.hostWaitMs, AbortSignal.timeout(HOST_RESPONSE_MS)));
-      if (!mux) return refuse(503, NO_HOST).header('retry-after', '2');
+      if (!mux) return refuse(503, NO_HOST, RETRY_MS);
       const headers = { ':path': PUSH_ANSWER_PATH, 'content-type': 'application/json', [MIN_HEAD_HEADER]: String(shared.journal.head) };
       const answer = await fetchOverStream(
         mux,
@@ -47,7 +50,7 @@ export function registerPushAnswerRoute(app: FastifyInstance, { vaults, limiter 
       return await reply.code(answer.status).header('content-type', 'application/json; charset=utf-8').send(text);
     } catch (error) {
       log(`Couldn’t pass on the answer to a notification: ${error instanceof Error ? error.message : String(error)}`);
-      return await refuse(503, NO_HOST).header('retry-after', '2');
+      return await refuse(503, NO_HOST, RETRY_MS);
     } finally {
       release();
     }

@@ -44,40 +44,44 @@ async function createPushGateway(model: ModelScript = callMemory()) {
 const getButton = (message: { buttons?: { kind: string; value: string }[] } | undefined, kind: 'approve' | 'deny'): string =>
   message?.buttons?.find((button) => button.kind === kind)?.value ?? '';
 
-verifies(['push/approvals', 'push/encrypted'], 'an approval is pushed to each device, and Allow there lets exactly this call run, once', async () => {
-  await using at = await createPushGateway();
-  const sent = at.send();
-  await waitFor(() => at.phone.received().length === 1 && at.laptop.received().length === 1, 'two notifications');
-  const [message] = at.phone.received();
-  const [approval] = (await at.client.call('approvals.list', {})).approvals;
-  expect(message).toMatchObject({
-    kind: 'approval',
-    tag: `approval:${approval?.id ?? ''}`,
-    body: expect.stringContaining(`text: ${NOTE}`) as string,
-    path: '/approvals',
-    expiresAt: approval?.expiresAt,
-  });
-  // The push service gets ciphertext only.
-  for (const { body, headers } of at.service.asked) {
-    for (const secret of [NOTE, 'memory_add', approval?.id ?? '', 'approve', getButton(message, 'approve')])
-      expect(body.includes(secret)).toBe(false);
-    expect(headers).toMatchObject({ 'content-encoding': 'aes128gcm', urgency: 'high', ttl: '300' });
-    expect(headers['topic']).toMatch(/^[\w-]{32}$/);
-    expect(headers['authorization']).toMatch(/^vapid t=/);
-  }
-  expect(getButton(at.laptop.received()[0], 'approve')).not.toBe(getButton(message, 'approve'));
-  expect(await at.answer(getButton(message, 'approve'))).toMatchObject({ status: 200, outcome: 'approved' });
-  await sent;
-  expect(await at.memories()).toEqual([NOTE]);
-  expect((await at.client.call('approvals.list', { status: 'all' })).approvals[0]).toMatchObject({
-    status: 'approved',
-    resolvedVia: 'push',
-  });
-  // The same button again, and the other device's, have no effect.
-  expect(await at.answer(getButton(message, 'approve'))).toMatchObject({ status: 409, outcome: 'decided' });
-  expect(await at.answer(getButton(at.laptop.received()[0], 'deny'))).toMatchObject({ status: 409, outcome: 'decided' });
-  expect(at.gw.faults).toEqual([]);
-});
+verifies(
+  ['push/approvals', 'push/encrypted'],
+  'an approval is pushed to each device, and Allow there lets exactly this call run, once',
+  async () => {
+    await using at = await createPushGateway();
+    const sent = at.send();
+    await waitFor(() => at.phone.received().length === 1 && at.laptop.received().length === 1, 'two notifications');
+    const [message] = at.phone.received();
+    const [approval] = (await at.client.call('approvals.list', {})).approvals;
+    expect(message).toMatchObject({
+      kind: 'approval',
+      tag: `approval:${approval?.id ?? ''}`,
+      body: expect.stringContaining(`text: ${NOTE}`) as string,
+      path: '/approvals',
+      expiresAt: approval?.expiresAt,
+    });
+    // The push service gets ciphertext only.
+    for (const { body, headers } of at.service.asked) {
+      for (const secret of [NOTE, 'memory_add', approval?.id ?? '', 'approve', getButton(message, 'approve')])
+        expect(body.includes(secret)).toBe(false);
+      expect(headers).toMatchObject({ 'content-encoding': 'aes128gcm', urgency: 'high', ttl: '300' });
+      expect(headers['topic']).toMatch(/^[\w-]{32}$/);
+      expect(headers['authorization']).toMatch(/^vapid t=/);
+    }
+    expect(getButton(at.laptop.received()[0], 'approve')).not.toBe(getButton(message, 'approve'));
+    expect(await at.answer(getButton(message, 'approve'))).toMatchObject({ status: 200, outcome: 'approved' });
+    await sent;
+    expect(await at.memories()).toEqual([NOTE]);
+    expect((await at.client.call('approvals.list', { status: 'all' })).approvals[0]).toMatchObject({
+      status: 'approved',
+      resolvedVia: 'push',
+    });
+    // The same button again, and the other device's, have no effect.
+    expect(await at.answer(getButton(message, 'approve'))).toMatchObject({ status: 409, outcome: 'decided' });
+    expect(await at.answer(getButton(at.laptop.received()[0], 'deny'))).toMatchObject({ status: 409, outcome: 'decided' });
+    expect(at.gw.faults).toEqual([]);
+  },
+);
 
 verifies('push/approvals', 'Deny refuses the call', async () => {
   await using at = await createPushGateway();
