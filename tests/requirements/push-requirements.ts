@@ -13,6 +13,8 @@ export const push = [
       'A button decides only the approval that was shown, with that content, at the device or account that it was sent to, once.',
     'push/hidden': 'What is not shown whole can be denied, not allowed.',
     'push/people': 'Only people choose devices and targets; on channels, only the owner in a private chat decides.',
+    'push/app':
+      'The settings turn push notifications on and off; the service worker shows messages and reports the button that is pressed.',
     'push/route': 'The bridge passes a pressed button to the active host, from the app’s origin only, and limits unknown ones.',
   }),
 ];
