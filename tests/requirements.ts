@@ -6,6 +6,7 @@ import { drawings } from './requirements/drawings-requirements.ts';
 import { budgets } from './requirements/budgets-requirements.ts';
 import { collections } from './requirements/collections-requirements.ts';
 import { push } from './requirements/push-requirements.ts';
+import { hooks } from './requirements/hooks-requirements.ts';
 import { projects } from './requirements/projects-requirements.ts';
 import { drivenBrowser } from './requirements/browser-requirements.ts';
 import { canvas } from './requirements/canvas-requirements.ts';
@@ -90,6 +91,7 @@ const sections = [
   ...reading,
   ...budgets,
   ...push,
+  ...hooks,
   ...collections,
   ...projects,
   ...keys,

@@ -61,6 +61,8 @@ export const events = {
   }),
   /** A job was created, changed, removed or run. */
   'cron.changed': z.object({ jobId: z.string() }),
+  /** A hook was created, changed, deleted or called. */
+  'hook.changed': z.object({ name: z.string() }),
   /** A run of dreaming started, changed phase or ended. If `run` is null, the suggestions or signals changed. */
   'dreaming.changed': z.object({
     workspace: z.string(),

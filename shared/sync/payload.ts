@@ -17,6 +17,8 @@ const KEY_FIELDS: Readonly<Record<Exclude<SyncStore, 'sessions' | 'heads'>, stri
   devices: 'id',
   apiKeys: 'id',
   projects: 'id',
+  hooks: 'name',
+  hookCalls: 'id',
   budgets: 'id',
   pushDevices: 'id',
   deliveries: 'id',

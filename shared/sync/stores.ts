@@ -22,6 +22,10 @@ export const SYNC_STORES = {
   apiKeys: { conflicts: false },
   /** Projects: folders of chats with instructions, files and settings. */
   projects: { conflicts: true },
+  /** Webhooks: calls from other services, and events for them. */
+  hooks: { conflicts: false },
+  /** Calls of hooks. */
+  hookCalls: { conflicts: false },
   /** Budgets, with what people decided about them. */
   budgets: { conflicts: false },
   /** Subscriptions of browsers to push notifications. */

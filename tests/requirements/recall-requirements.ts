@@ -30,6 +30,7 @@ export const recall = [
     'recall/abort': 'An abort ends a recall at once and counts as no time-out.',
     'recall/keeps-up': 'What is remembered, changed and forgotten is recalled so from then on.',
     'recall/unchanged': 'A memory that has not changed is not gone through again for each recall, however long it is.',
+    'recall/restart': 'The index of many memories lasts over a restart; what was removed is not in it.',
     'recall/slices': 'Others have their turn while the first recall goes through a long memory.',
     'recall/full-too-long': 'A conversation too long for `FULL` is asked for as `RECENT`, and `fallback` says so.',
     'recall/limits': 'Whatever memory has: the summary keeps to `maxSummaryChars`, a memory a line, each with its source and reasons.',

@@ -32,6 +32,7 @@ const LAZY_METHODS = [
   lazyMethods('drawings', async () => (await import('./agent/drawings/drawing-methods.ts')).drawingMethods),
   lazyMethods('dreaming', async () => (await import('./agent/knowledge/dreamer/dreaming-methods.ts')).dreamingMethods),
   lazyMethods('exec tools', async () => (await import('./agent/exec/exec-methods.ts')).execMethods),
+  lazyMethods('hooks', async () => (await import('./automation/hooks/hook-methods.ts')).hookMethods),
   lazyMethods('incognito', async () => (await import('./agent/incognito/incognito-methods.ts')).incognitoMethods),
   lazyMethods('keys', async () => (await import('./server/keys/key-methods.ts')).keyMethods),
   lazyMethods('logs system', async () => (await import('./system/log/log-methods.ts')).logMethods),

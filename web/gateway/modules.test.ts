@@ -35,7 +35,7 @@ it('modules start in this order: each after those that it needs', () => {
     longTermMemories (loaded by use)
     memories ← longTermMemories (loaded by use)
     dailySummaries ← memories (loaded by use)
-    replyRecall ← longTermMemories (loaded by use)
+    replyRecall ← longTermMemories (loaded by its own condition)
     compactor ← memories, longTermMemories (loaded by use)
     titles (loaded by use)
     wikis (loaded by use)
@@ -51,6 +51,7 @@ it('modules start in this order: each after those that it needs', () => {
     deliveries ← pushDevices (loaded by its own condition; changes of deliveries)
     approvalDeliveries ← approvalService, deliveries, pushDevices, runningChannels (loaded by its own condition)
     cron ← dreamer, dailySummaries (loaded by its own condition; changes of jobs)
+    hooks ← cron, agentToolkit, deliveries (loaded by its own condition; changes of hooks, hookCalls)
     access ← budgets (loaded by its own condition)
     http ← wikis, agentToolkit, budgets (loaded by use)
     "

@@ -20,6 +20,7 @@ import { channelsModule } from './automation/channels/channels-module.ts';
 import { cronModule } from './automation/cron/cron-module.ts';
 import { deliveriesModule } from './automation/deliveries/deliveries-module.ts';
 import { pushModule } from './automation/push/push-module.ts';
+import { hooksModule } from './automation/hooks/hooks-module.ts';
 import { configFileModule } from './config/config-file/config-file-module.ts';
 import { authorizationsModule } from './config/oauth/authorizations-module.ts';
 import { drawingsModule } from './drawings/drawings-module.ts';
@@ -57,6 +58,7 @@ export const MODULES = [
   deliveriesModule,
   approvalDeliveriesModule,
   cronModule,
+  hooksModule,
   accessModule,
   httpModule,
 ] as const;

@@ -1,5 +1,5 @@
 import type { IndexEntry } from '../gateway/knowledge/memory/index/index-entry.ts';
-import type { IndexStore, IndexedFile } from '../gateway/knowledge/memory/index/index-store.ts';
+import type { IndexStore, IndexedFile, SnapshotStore } from '../gateway/knowledge/memory/index/index-store.ts';
 import type { QuantizedVector } from '../gateway/knowledge/memory/vectors/vector-rows.ts';
 import type { VectorStore } from '../gateway/knowledge/memory/vectors/passage-vectors.ts';
 import type { Transaction } from '../gateway/storage/database.ts';
@@ -8,7 +8,8 @@ import type { IndexRow, WorkspaceSchema } from './workspace-schema.ts';
 import { withDatabaseErrors, type WorkspaceDatabase, getWorkspaceDatabase } from './workspace-database.ts';
 
 const STORE_NAME = 'memory.db';
-const SNAPSHOT_KEY: ['snapshot', string, string] = ['snapshot', '', ''];
+/** Name of the snapshot of the memory index itself. */
+const INDEX_SNAPSHOT = '';
 /** Several passages of one line are numbered. */
 const numericCollator = new Intl.Collator('en', { numeric: true });
 
@@ -78,16 +79,17 @@ export class DatabaseIndex implements IndexStore, VectorStore {
 
   /** The last saved bytes; undefined if there are none. */
   snapshot(): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return this.#read(async (tx) => {
-      const row = await tx.objectStore(STORE_NAME).get(SNAPSHOT_KEY);
-      return row?.kind === 'snapshot' ? row.bytes : undefined;
-    });
+    return this.#readSnapshot(INDEX_SNAPSHOT);
   }
 
   /** Saves bytes, replacing the previous ones. */
   putSnapshot(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    const row: IndexRow = { kind: 'snapshot', bytes };
-    return this.#write(async (tx) => void getStore(tx, STORE_NAME).put(row, SNAPSHOT_KEY));
+    return this.#writeSnapshot(INDEX_SNAPSHOT, bytes);
+  }
+
+  /** A further snapshot by name, which must not be empty. */
+  getSnapshotStore(name: string): SnapshotStore {
+    return { snapshot: () => this.#readSnapshot(name), putSnapshot: (bytes) => this.#writeSnapshot(name, bytes) };
   }
 
   /** Vectors by model and hash of the text. */
@@ -103,6 +105,18 @@ export class DatabaseIndex implements IndexStore, VectorStore {
         getStore(tx, STORE_NAME).put(row, ['vector', model, hash]);
       }
     });
+  }
+
+  #readSnapshot(name: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    return this.#read(async (tx) => {
+      const row = await tx.objectStore(STORE_NAME).get(['snapshot', name, '']);
+      return row?.kind === 'snapshot' ? row.bytes : undefined;
+    });
+  }
+
+  #writeSnapshot(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const row: IndexRow = { kind: 'snapshot', bytes };
+    return this.#write(async (tx) => void getStore(tx, STORE_NAME).put(row, ['snapshot', name, '']));
   }
 
   #read<T>(body: (tx: Transaction<WorkspaceSchema, 'readonly'>) => Promise<T>): Promise<T> {

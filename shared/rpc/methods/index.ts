@@ -25,6 +25,7 @@ import { memoryContracts } from './memory-contracts.ts';
 import { modelContracts } from './model-contracts.ts';
 import { modelListContracts } from './model-list-contracts.ts';
 import { planContracts } from './plan-contracts.ts';
+import { hookContracts } from './hook-contracts.ts';
 import { projectContracts } from './project-contracts.ts';
 import { reviewContracts } from './review-contracts.ts';
 import { sessionContracts } from './session-contracts.ts';
@@ -72,6 +73,7 @@ export const contracts = {
   ...planContracts,
   ...projectContracts,
   ...pushContracts,
+  ...hookContracts,
   ...drawingContracts,
   ...skillContracts,
   ...deviceContracts,

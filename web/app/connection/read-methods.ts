@@ -41,6 +41,8 @@ const READ_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'push.list',
   'deliveries.get',
   'deliveries.list',
+  'hooks.list',
+  'hooks.deliveries',
   'usage.get',
   'usage.daily',
   'usage.hourly',

@@ -20,6 +20,8 @@ const STORE_LABELS: Readonly<Record<SyncStore, () => string>> = {
   devices: () => m.backups_store_devices(),
   apiKeys: () => m.backups_store_api_keys(),
   projects: () => m.backups_store_projects(),
+  hooks: () => m.backups_store_hooks(),
+  hookCalls: () => m.backups_store_hook_calls(),
   budgets: () => m.backups_store_budgets(),
   pushDevices: () => m.backups_store_push_devices(),
   deliveries: () => m.backups_store_deliveries(),

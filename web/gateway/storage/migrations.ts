@@ -75,6 +75,10 @@ export const migrations: readonly VaultMigration[] = [
   },
   (db) => void db.createObjectStore('projects', { keyPath: 'id' }),
   (db) => void db.createObjectStore('deliveries', { keyPath: 'id' }),
+  (db) => {
+    db.createObjectStore('hooks', { keyPath: 'name' });
+    db.createObjectStore('hookCalls', { keyPath: 'id' });
+  },
   (db) => void db.createObjectStore('pushDevices', { keyPath: 'id' }),
 ];
 

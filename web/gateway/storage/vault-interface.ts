@@ -14,6 +14,7 @@ import type { ChannelState } from './records/channel-state.ts';
 import type { ApiFileRecord } from './records/api-file-record.ts';
 import type { BudgetRecord } from './records/budget-record.ts';
 import type { DeliveryRecord } from './records/delivery-record.ts';
+import type { HookCallRecord, HookRecord } from './records/hook-records.ts';
 import type { ConversationRecord } from './records/conversation-record.ts';
 import type { ProjectRecord } from './records/project-record.ts';
 import type { PushDeviceRecord } from './records/push-device.ts';
@@ -123,6 +124,8 @@ export interface Collections {
   devices: DeviceRecord;
   apiKeys: KeyRecord;
   projects: ProjectRecord;
+  hooks: HookRecord;
+  hookCalls: HookCallRecord;
   budgets: BudgetRecord;
   pushDevices: PushDeviceRecord;
   deliveries: DeliveryRecord;

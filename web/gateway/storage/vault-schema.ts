@@ -125,6 +125,8 @@ export interface VaultSchema extends DBSchema {
   apiKeys: { key: string; value: Collections['apiKeys'] };
   projects: { key: string; value: Collections['projects'] };
   pushDevices: { key: string; value: Collections['pushDevices'] };
+  hooks: { key: string; value: Collections['hooks'] };
+  hookCalls: { key: string; value: Collections['hookCalls'] };
   budgets: { key: string; value: Collections['budgets'] };
   deliveries: { key: string; value: Collections['deliveries'] };
   responses: { key: string; value: Collections['responses'] };

@@ -1,7 +1,17 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { normalizeSpacing } from './content-id.ts';
 import { toMemoryId } from './index/index-entry.ts';
-import { formatMemory, MemoryCategory, type MemoryBlock, type MemoryLine, parseMemories, replaceBlock, removeBlock } from './long-term.ts';
+import {
+  formatMemory,
+  iterateBlocks,
+  MemoryCategory,
+  type MemoryBlock,
+  type MemoryLine,
+  parseMemories,
+  replaceBlock,
+  removeBlock,
+} from './long-term.ts';
 import type { Workspace } from './workspace.ts';
 
 /** Maximum length of a memory, in characters. */
@@ -24,8 +34,8 @@ type MemoryItemBlock = MemoryBlock & { kind: 'memory' };
 export class LongTermFile {
   readonly path: string;
   readonly #workspace: Workspace;
-  /** Cache of the last read. */
-  #read: { size: number; modifiedAt: number; memories: readonly Memory[] } | undefined;
+  /** Cache of the last read, which may be under way. */
+  #read: { version: string; memories: Promise<readonly Memory[]> } | undefined;
 
   constructor(workspace: Workspace, path: string) {
     [this.#workspace, this.path] = [workspace, path];
@@ -121,19 +131,40 @@ export class LongTermFile {
     return preferences;
   }
 
-  /** Memories in file order. Returns the same array until the file changes. */
-  async memories(): Promise<readonly Memory[]> {
+  /** Identifies the content of the file; empty if it does not exist. */
+  async getVersion(): Promise<string> {
     const file = await this.#workspace.stat(this.path);
-    if (!file) return NO_MEMORIES;
-    if (this.#read?.size !== file.size || this.#read.modifiedAt !== file.modifiedAt) {
-      const text = (await this.#workspace.read(this.path)) ?? '';
-      const memories = getMemoryBlocks(text).map(({ memory }) => ({ id: toMemoryId(memory.text), ...memory }));
-      this.#read = { size: file.size, modifiedAt: file.modifiedAt, memories };
+    return file ? `${file.modifiedAt}/${file.size}` : '';
+  }
+
+  /** Memories in file order. Returns the same array until the file changes. Yields to other tasks while it parses a long file. */
+  async memories(): Promise<readonly Memory[]> {
+    const version = await this.getVersion();
+    if (version === '') return NO_MEMORIES;
+    const known = this.#read;
+    if (known?.version === version) return known.memories;
+    const read = { version, memories: this.#parse() };
+    this.#read = read;
+    // A failed read is not cached, so the next call tries again.
+    read.memories.catch(() => {
+      if (this.#read === read) this.#read = undefined;
+    });
+    return read.memories;
+  }
+
+  async #parse(): Promise<readonly Memory[]> {
+    const memories: Memory[] = [];
+    const slicer = new TimeSlicer();
+    for (const block of iterateBlocks((await this.#workspace.read(this.path)) ?? '')) {
+      if (block.kind === 'memory') memories.push({ id: toMemoryId(block.memory.text), ...block.memory });
+      await slicer.after(PARSE_COST);
     }
-    return this.#read.memories;
+    return memories;
   }
 }
 
+/** Cost of parsing a memory, in scanned characters. */
+const PARSE_COST = 200;
 const NO_MEMORIES: readonly Memory[] = [];
 
 /** Truncates to the minute, as written in the file. */

@@ -36,8 +36,10 @@ export function formatMemory({ text, category, createdAt }: MemoryLine): string 
  * Parses the file into blocks, in order. Anything that is not a memory line becomes text, one block per paragraph; nothing is an error,
  * because people edit this file.
  */
-export function parseMemories(file: string): MemoryBlock[] {
-  const blocks: MemoryBlock[] = [];
+export const parseMemories = (file: string): MemoryBlock[] => [...iterateBlocks(file)];
+
+/** The blocks of `parseMemories`, one by one: a long file can be parsed in slices. */
+export function* iterateBlocks(file: string): Generator<MemoryBlock> {
   const lines = file.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
   for (let index = 0; index < lines.length; index++) {
     const line = lines[index] ?? '';
@@ -47,14 +49,13 @@ export function parseMemories(file: string): MemoryBlock[] {
     if (memory) {
       const more: string[] = [];
       while (lines[index + 1]?.startsWith(INDENT) === true) more.push((lines[++index] ?? '').slice(INDENT.length));
-      blocks.push({ kind: 'memory', memory: { ...memory, text: [memory.text, ...more].join('\n') }, line: begin + 1, end: index + 1 });
+      yield { kind: 'memory', memory: { ...memory, text: [memory.text, ...more].join('\n') }, line: begin + 1, end: index + 1 };
     } else if (line.trim() !== '') {
       const paragraph = [line];
       while ((lines[index + 1] ?? '').trim() !== '' && !ITEM.test(lines[index + 1] ?? '')) paragraph.push(lines[++index] ?? '');
-      blocks.push({ kind: 'text', text: paragraph.join('\n'), line: begin + 1, end: index + 1 });
+      yield { kind: 'text', text: paragraph.join('\n'), line: begin + 1, end: index + 1 };
     }
   }
-  return blocks;
 }
 
 function parseMemory([, date = '', time = '00:00', category = '', text = '']: RegExpExecArray): MemoryLine | undefined {

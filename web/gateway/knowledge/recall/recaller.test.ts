@@ -30,7 +30,7 @@ function remembered(facts = FACTS): LongTermBackend {
     category,
     createdAt: clock.now() - (facts.length - index) * DAY,
   }));
-  return new LongTermBackend({ list: () => Promise.resolve(list), clock });
+  return new LongTermBackend({ list: { getVersion: () => Promise.resolve('1'), memories: () => Promise.resolve(list) }, clock });
 }
 
 const recaller = (

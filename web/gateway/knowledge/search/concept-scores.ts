@@ -1,4 +1,4 @@
-import { type Bm25Params, computeIdf, computeNorm, scoreTerm } from './bm25.ts';
+import { type Bm25Params, computeIdf, computeNorm, getNormTable, scoreTerm } from './bm25.ts';
 import type { Concept } from './concepts.ts';
 import type { ScoreBuffers } from './score-pool.ts';
 import type { TermIndex } from './term-index.ts';
@@ -35,6 +35,7 @@ export function scoreConcept(index: TermIndex, concept: Concept, params: Bm25Par
   const { scores, touched } = buffers;
   let end = 0;
   const { lengths, meanLength } = index;
+  const norms = getNormTable(params, meanLength);
   for (const { found, weight } of all) {
     const termWeight = Math.min(conceptWeight, computeWorth(found.count)) * weight;
     for (const { docs, times, count } of found.lists) {
@@ -42,7 +43,7 @@ export function scoreConcept(index: TermIndex, concept: Concept, params: Bm25Par
         const number = docs[i] ?? 0;
         const length = lengths[number] ?? -1;
         if (length < 0) continue;
-        const score = scoreTerm(termWeight, times[i] ?? 1, computeNorm(params, length, meanLength), params);
+        const score = scoreTerm(termWeight, times[i] ?? 1, norms[length] ?? computeNorm(params, length, meanLength), params);
         const before = scores[number] ?? 0;
         if (score <= before) continue;
         if (before === 0) touched[end++] = number;

@@ -3,10 +3,13 @@ import type { Principal } from '#shared/link/hello.ts';
 import type { Link } from '#shared/link/link.ts';
 import type { SpliceFailure, UsageReceipt } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
+import { formatErrorBody } from '#shared/http/error-body.ts';
+import { isHookUrl } from '#shared/http/hook-path.ts';
 import { OAUTH_CALLBACK_PATH } from '#shared/ports/oauth-port.ts';
 import { pushAnswer } from '#shared/ports/push-port.ts';
 import { PUSH_ANSWER_PATH } from '#shared/push-answer-path.ts';
 import type { ApprovalDeliveries } from '../../automation/approvals/approval-deliveries.ts';
+import type { Hooks } from '../../automation/hooks/hooks.ts';
 import type { Authorizations } from '../../config/oauth/authorizations.ts';
 import type { Providers } from '../../providers/providers.ts';
 import type { Vault, UsageRecord } from '../../storage/vault-interface.ts';
@@ -29,6 +32,7 @@ interface HttpServiceDeps {
   http: Lazy<HttpHandler>;
   authorizations: Lazy<Authorizations>;
   approvalDeliveries: Lazy<Pick<ApprovalDeliveries, 'answerPush'>>;
+  hooks: Lazy<Hooks>;
   clock: Clock;
   vault: Pick<Vault, 'usage'>;
   providers: Providers;
@@ -37,7 +41,7 @@ interface HttpServiceDeps {
   fault: HttpDeps['fault'];
 }
 
-/** The HTTP side of the gateway: `/v1`, `/mcp` and `/oauth/callback`, whose code is loaded on first use. */
+/** The HTTP side of the gateway: `/v1`, `/mcp`, `/oauth/callback` and `/hooks`, whose code is loaded on first use. */
 export class HttpService {
   readonly #deps: HttpServiceDeps;
   #isServing = true;
@@ -51,6 +55,7 @@ export class HttpService {
     const url = new URL(request.url);
     if (url.pathname === OAUTH_CALLBACK_PATH) return this.#finishAuthorization(url.searchParams);
     if (url.pathname === PUSH_ANSWER_PATH && request.method === 'POST') return this.#answerPush(request);
+    if (isHookUrl(url.pathname)) return this.#receiveCall(request);
     return (await this.#deps.http.load())(request, principal, exchange);
   }
 
@@ -97,6 +102,17 @@ export class HttpService {
     if (!result) return Response.json({ outcome: 'unknown', message: 'This is not a button.' }, { status: 400 });
     const isDone = result.outcome === 'approved' || result.outcome === 'denied';
     return Response.json(result, { status: isDone ? 200 : result.outcome === 'unknown' ? 404 : 409 });
+  }
+
+  /** A call of an incoming hook, which the bridge does not authenticate. */
+  async #receiveCall(request: Request): Promise<Response> {
+    const { hooks, fault } = this.#deps;
+    try {
+      return await (await hooks.load()).receive(request);
+    } catch (error) {
+      const { message } = fault(error);
+      return Response.json(formatErrorBody('api_error', message), { status: 503, headers: { 'retry-after': '30' } });
+    }
   }
 
   /** A page for the person. */

@@ -4,7 +4,7 @@ import type { ContentLabels } from '../../trust/content-labels.ts';
 import { createVaultWorkspace } from '../../workspace/vault-workspace.ts';
 import { MemoryConfig } from '../../../knowledge/memory/memory-config.ts';
 import type { LongTermMemories, LongTermMemoriesDeps } from './long-term-memories.ts';
-import type { IndexStore } from '../../../knowledge/memory/index/index-store.ts';
+import type { IndexStore, SnapshotStore } from '../../../knowledge/memory/index/index-store.ts';
 import { MemoryManager } from '../../../knowledge/memory/memory-manager.ts';
 import { createReviewedWorkspace } from './reviewed-workspace.ts';
 import { createSessionDialogs } from './session-dialogs.ts';
@@ -13,7 +13,7 @@ import { withDialogs } from '../../../knowledge/memory/with-dialogs.ts';
 import type { Workspace } from '../../../knowledge/memory/workspace.ts';
 
 /** Derived data: rebuilt from the files if it is lost. */
-export type MemoryStore = IndexStore & VectorStore;
+export type MemoryStore = IndexStore & VectorStore & { getSnapshotStore(name: string): SnapshotStore };
 
 export interface AgentMemoriesDeps extends LongTermMemoriesDeps {
   vault: Pick<Vault, 'files' | 'memories' | 'messages' | 'sessions' | 'collection'>;

@@ -35,6 +35,13 @@ export class LongTermMemories {
     return file.memories();
   }
 
+  /** Identifies the memories of a workspace: it changes with each change of the file. */
+  async getVersion(workspace: string): Promise<string> {
+    const file = this.#getFile(workspace);
+    await this.whenMigrated();
+    return file.getVersion();
+  }
+
   /** Name of the workspace that holds an agent's memory. Throws `NOT_FOUND` if the agent does not exist. */
   getWorkspaceName(agentId: string): string {
     return getWorkspaceName(this.#deps.agents.get(agentId));

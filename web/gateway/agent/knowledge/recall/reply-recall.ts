@@ -1,39 +1,66 @@
 import { toCanonicalJson } from '#shared/canonical-json.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { Log } from '../../../system/log/log.ts';
-import { type Agent, getWorkspaceName } from '../../agents.ts';
-import { getMemoryWorkspace } from '../../projects/chat-workspaces.ts';
+import { type Agents, getWorkspaceName } from '../../agents.ts';
+import { getRecalledWorkspaces } from '../../projects/chat-workspaces.ts';
+import type { MemoryStore } from '../memory/agent-memories.ts';
 import type { LongTermMemories } from '../memory/long-term-memories.ts';
-import type { Memory } from '../../../knowledge/memory/long-term-file.ts';
+import { computeTextVersion } from '../../../knowledge/memory/content-id.ts';
+import { LONG_TERM_FILE } from '../../../knowledge/memory/layout.ts';
+import type { MemoryList } from '../../../knowledge/memory/long-term-search.ts';
 import type { RecallResult, RunRecall } from '../../runs/run-types.ts';
 import type { ContentLabels } from '../../trust/content-labels.ts';
 import { mergeSources } from '../../trust/content-sources.ts';
-import type { ProjectRecord } from '../../../storage/records/project-record.ts';
 import { toPlainText } from '../../../storage/session-views.ts';
+import type { Vault } from '../../../storage/vault-interface.ts';
 import type { Settings } from '../../../config/settings-schema.ts';
 import { buildContextMessage, toContextLine } from '../../../knowledge/recall/context-message.ts';
 import { ActiveMemoryRecaller } from '../../../knowledge/recall/recaller.ts';
 import { LongTermBackend } from '../../../knowledge/recall/long-term-backend.ts';
 import type { Lazy } from '../../../system/modules.ts';
 
-type MemoryLister = () => Promise<readonly Memory[]>;
+/** Milliseconds after the start, or after a change of memories, at which they are indexed if no recall has done so before. */
+const UPDATE_DELAY_MS = 1000;
 
 export interface ReplyRecallDeps {
+  vault: Pick<Vault, 'files' | 'onRemoteChanges'>;
+  agents: Agents;
   longTermMemories: Lazy<LongTermMemories>;
+  /** Opens the index store of a workspace. If undefined, indexes are kept in memory only. */
+  memoryStore: ((workspace: string) => Promise<MemoryStore>) | undefined;
   labels: ContentLabels;
   clock: Clock;
   settings(): Settings;
   log: Pick<Log, 'write'>;
 }
 
+interface WorkspacesRecall {
+  workspaces: readonly string[];
+  settings: string;
+  backend: LongTermBackend;
+  recaller: ActiveMemoryRecaller;
+}
+
 /** Recall for runs: searches the agent's long-term memories, with the settings of `memory.recall`. */
 export class ReplyRecall implements RunRecall {
   readonly #deps: ReplyRecallDeps;
-  /** By workspace, so that a cached answer is never used for another memory. */
-  readonly #recallers = new Map<string, { settings: string; backend: LongTermBackend; recaller: ActiveMemoryRecaller }>();
+  /** By workspaces, so that a cached answer is never used for another memory. */
+  readonly #recalls = new Map<string, Promise<WorkspacesRecall>>();
+  readonly #stops: (() => void)[];
+  readonly #delayedUpdates = new Map<string, () => void>();
 
   constructor(deps: ReplyRecallDeps) {
     this.#deps = deps;
+    this.#stops = watchLongTermFiles(deps.vault, (workspace) => this.#updateSoon(workspace, false));
+    for (const agent of deps.agents.list()) this.#updateSoon(getWorkspaceName(agent), true);
+  }
+
+  /** Ends updates in the background, and saves the indexes. */
+  async close(): Promise<void> {
+    for (const stop of [...this.#stops.splice(0), ...this.#delayedUpdates.values()]) stop();
+    this.#delayedUpdates.clear();
+    const open = await Promise.allSettled(this.#recalls.values());
+    await Promise.all(open.map((result) => (result.status === 'fulfilled' ? result.value.backend.close() : undefined)));
   }
 
   async recall(
@@ -66,52 +93,101 @@ export class ReplyRecall implements RunRecall {
     return mergeSources(...recalled.flatMap(({ id }) => workspaces.map((workspace, index) => labelled[index]?.get(`${workspace}/${id}`))));
   }
 
-  /** Recreated if the settings have changed. */
   async #getRecaller(workspaces: readonly string[], isTainted: boolean): Promise<ActiveMemoryRecaller> {
-    const { longTermMemories, clock } = this.#deps;
-    const longTerm = await longTermMemories.load();
-    const { recall } = this.#deps.settings().memory;
-    const settings = toCanonicalJson(recall);
     const name = `${workspaces.join('+')}${isTainted ? '/all' : ''}`;
-    const known = this.#recallers.get(name);
-    if (known?.settings === settings) return known.recaller;
+    const opening = this.#recalls.get(name) ?? this.#open(name, workspaces, isTainted);
+    this.#recalls.set(name, opening);
+    try {
+      const recall = await opening;
+      const { recall: config } = this.#deps.settings().memory;
+      const settings = toCanonicalJson(config);
+      if (recall.settings !== settings)
+        Object.assign(recall, { settings, recaller: new ActiveMemoryRecaller(recall.backend, config, { clock: this.#deps.clock }) });
+      return recall.recaller;
+    } catch (error) {
+      this.#recalls.delete(name);
+      throw error;
+    }
+  }
+
+  async #open(name: string, workspaces: readonly string[], isTainted: boolean): Promise<WorkspacesRecall> {
+    const { clock, labels, log, longTermMemories, memoryStore } = this.#deps;
+    const longTerm = await longTermMemories.load();
     const lists = workspaces.map((workspace) =>
-      isTainted ? () => longTerm.listIn(workspace) : this.#createReviewedList(longTerm, workspace),
+      isTainted ? createFullList(longTerm, workspace) : createReviewedList(longTerm, labels, workspace),
     );
-    const backend = known?.backend ?? new LongTermBackend({ list: joinLists(lists), clock });
-    const recaller = new ActiveMemoryRecaller(backend, recall, { clock });
-    this.#recallers.set(name, { settings, backend, recaller });
-    return recaller;
+    const [first = ''] = workspaces;
+    const backend = new LongTermBackend({
+      list: joinLists(lists),
+      clock,
+      store: (await memoryStore?.(first))?.getSnapshotStore(`recall ${name}`),
+      warn: (message) => log.write('warn', 'recall', message, { workspace: first }),
+    });
+    const { recall: config } = this.#deps.settings().memory;
+    return { workspaces, settings: toCanonicalJson(config), backend, recaller: new ActiveMemoryRecaller(backend, config, { clock }) };
   }
 
-  /** The memories without a label; returns the same array until the memories or labels change. */
-  #createReviewedList(longTerm: LongTermMemories, workspace: string): MemoryLister {
-    let last: { all: readonly Memory[]; labelled: string; list: readonly Memory[] } | undefined;
-    return async () => {
-      const [all, labels] = await Promise.all([longTerm.listIn(workspace), this.#deps.labels.list('memory', `${workspace}/`)]);
-      const labelled = [...labels.keys()].join();
-      if (last?.all !== all || last.labelled !== labelled)
-        last = { all, labelled, list: labels.size === 0 ? all : all.filter(({ id }) => !labels.has(`${workspace}/${id}`)) };
-      return last.list;
+  /** Indexes the memories of a workspace in the background: those of all chats that recall them, or, with `isNew`, of untainted chats. */
+  #updateSoon(workspace: string, isNew: boolean): void {
+    this.#delayedUpdates.get(workspace)?.();
+    const update = async (): Promise<void> => {
+      this.#delayedUpdates.delete(workspace);
+      if (isNew && this.#deps.settings().memory.recall.enabled) await this.#getRecaller([workspace], false);
+      for (const opening of this.#recalls.values()) {
+        const { workspaces, backend } = await opening;
+        if (workspaces.includes(workspace)) await backend.update();
+      }
     };
+    // A recall reports what fails.
+    this.#delayedUpdates.set(
+      workspace,
+      this.#deps.clock.after(UPDATE_DELAY_MS, () => void update().catch(() => {})),
+    );
   }
 }
 
-/** Workspaces whose memories are recalled in a chat. */
-function getRecalledWorkspaces(agent: Agent, project: ProjectRecord | undefined): string[] {
-  const own = getMemoryWorkspace(agent, project);
-  return project?.memory === 'both' ? [own, getWorkspaceName(agent)] : [own];
+/** Calls `changed` with the workspace of each long-term file that changes. Returns functions that end this. */
+function watchLongTermFiles({ files, onRemoteChanges }: ReplyRecallDeps['vault'], changed: (workspace: string) => void): (() => void)[] {
+  return [
+    files.watch(({ workspace, path }) => {
+      if (path === LONG_TERM_FILE) changed(workspace);
+    }),
+    onRemoteChanges((changes) => {
+      for (const { store, key } of changes)
+        if (store === 'files' && key.endsWith(`/${LONG_TERM_FILE}`)) changed(key.slice(0, -LONG_TERM_FILE.length - 1));
+    }),
+  ];
 }
 
-/** All memories of several lists, each once; returns the same array until one of them changes. */
-function joinLists(lists: readonly MemoryLister[]): MemoryLister {
+const createFullList = (longTerm: LongTermMemories, workspace: string): MemoryList => ({
+  getVersion: () => longTerm.getVersion(workspace),
+  memories: () => longTerm.listIn(workspace),
+});
+
+/** The memories without a label. */
+function createReviewedList(longTerm: LongTermMemories, labels: ContentLabels, workspace: string): MemoryList {
+  const listLabelled = (): Promise<ReadonlyMap<string, unknown>> => labels.list('memory', `${workspace}/`);
+  return {
+    async getVersion() {
+      const [version, labelled] = await Promise.all([longTerm.getVersion(workspace), listLabelled()]);
+      return labelled.size === 0 ? version : `${version} without ${computeTextVersion([...labelled.keys()].join())}`;
+    },
+    async memories() {
+      const [all, labelled] = await Promise.all([longTerm.listIn(workspace), listLabelled()]);
+      return labelled.size === 0 ? all : all.filter(({ id }) => !labelled.has(`${workspace}/${id}`));
+    },
+  };
+}
+
+/** All memories of several lists, each once. */
+function joinLists(lists: readonly MemoryList[]): MemoryList {
   const [first] = lists;
   if (first && lists.length === 1) return first;
-  let last: { parts: readonly (readonly Memory[])[]; list: readonly Memory[] } | undefined;
-  return async () => {
-    const parts = await Promise.all(lists.map((list) => list()));
-    if (!last || parts.some((part, index) => part !== last?.parts[index]))
-      last = { parts, list: [...new Map(parts.flat().map((memory) => [memory.id, memory])).values()] };
-    return last.list;
+  return {
+    getVersion: async () => (await Promise.all(lists.map((list) => list.getVersion()))).join(' and '),
+    async memories() {
+      const parts = await Promise.all(lists.map((list) => list.memories()));
+      return [...new Map(parts.flat().map((memory) => [memory.id, memory])).values()];
+    },
   };
 }

@@ -20,7 +20,7 @@ export interface IndexedFile extends WorkspaceFile {
  * `put` (a file and its passages), `remove` and `putSnapshot` must each be atomic and independent of each other. A snapshot contains the
  * version of each file; an outdated one is brought up to date from the stored files.
  */
-export interface IndexStore {
+export interface IndexStore extends SnapshotStore {
   files(): Promise<IndexedFile[]>;
   /** In order. */
   entries(path: string): Promise<IndexEntry[]>;
@@ -32,6 +32,10 @@ export interface IndexStore {
   ): Promise<void>;
   /** Deletes a file's record and its passages. */
   remove(path: string): Promise<void>;
+}
+
+/** Stores a snapshot of a search. */
+export interface SnapshotStore {
   /** The latest snapshot; undefined if there is none or it cannot be read. It contains its own checksum. */
   snapshot(): Promise<Uint8Array<ArrayBuffer> | undefined>;
   /** Replaces the snapshot. `bytes` must not change afterwards; about 300 bytes per passage. */

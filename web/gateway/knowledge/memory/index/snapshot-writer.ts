@@ -1,5 +1,5 @@
 import { TimeSlicer } from '#shared/async/time-slicer.ts';
-import type { IndexStore } from './index-store.ts';
+import type { SnapshotStore } from './index-store.ts';
 
 /**
  * Minimum number of changed passages, and share of all, before a background snapshot. Analysing them again takes a fraction of a second.
@@ -11,7 +11,7 @@ const MIN_CHANGED_SHARE_AT_END = 1 / 200;
 
 /** Writes snapshots of an index to its store: in the background once enough has changed, and on close. */
 export class SnapshotWriter {
-  readonly #store: IndexStore | undefined;
+  readonly #store: SnapshotStore | undefined;
   readonly #createSnapshot: (slicer: TimeSlicer) => Promise<Uint8Array<ArrayBuffer>>;
   readonly #size: () => number;
   readonly #warn: (message: string) => void;
@@ -21,10 +21,13 @@ export class SnapshotWriter {
   /** Number of changes required for the next snapshot. */
   #changeThreshold = MIN_CHANGES;
   #writing: Promise<void> | undefined;
+  /** Number of calls of `replace`, and of those that a written snapshot has answered. */
+  #replaceCalls = 0;
+  #answeredCalls = 0;
 
   /** `make` returns a snapshot of the current state; `size`: number of passages in the index. */
   constructor(
-    store: IndexStore | undefined,
+    store: SnapshotStore | undefined,
     {
       make,
       size,
@@ -42,26 +45,43 @@ export class SnapshotWriter {
   /** Starts a background snapshot if enough has changed. Call it when the index is consistent. */
   look(): void {
     if (this.#writing || this.#unsaved < Math.max(this.#changeThreshold, MIN_CHANGED_SHARE * this.#size())) return;
-    this.#writing = this.#write(this.#closed.signal).finally(() => (this.#writing = undefined));
+    this.#start();
+  }
+
+  /** Replaces the stored snapshot in the background, however little has changed: it contains what was removed. */
+  replace(): void {
+    this.#replaceCalls++;
+    if (!this.#writing) this.#start();
+  }
+
+  #start(): void {
+    const calls = this.#replaceCalls;
+    this.#writing = this.#write(this.#closed.signal).finally(() => {
+      this.#writing = undefined;
+      if (this.#replaceCalls > calls && !this.#closed.signal.aborted) this.#start();
+    });
   }
 
   /** Writes a last snapshot if enough has changed. */
   async close(): Promise<void> {
     this.#closed.abort(new Error('The memory was closed.'));
     await this.#writing;
-    if (this.#unsaved > 0 && this.#unsaved >= MIN_CHANGED_SHARE_AT_END * this.#size()) await this.#write(new AbortController().signal);
+    const isOutdated = this.#replaceCalls > this.#answeredCalls;
+    if (isOutdated || (this.#unsaved > 0 && this.#unsaved >= MIN_CHANGED_SHARE_AT_END * this.#size()))
+      await this.#write(new AbortController().signal);
   }
 
   /** Best effort: a failed write only slows the next start. */
   async #write(signal: AbortSignal): Promise<void> {
     if (!this.#store) return;
-    const unsaved = this.#unsaved;
+    const [unsaved, calls] = [this.#unsaved, this.#replaceCalls];
     this.#changeThreshold = unsaved + MIN_CHANGES;
     try {
       const bytes = await this.#createSnapshot(new TimeSlicer(signal));
       signal.throwIfAborted();
       await this.#store.putSnapshot(bytes);
       this.#unsaved -= unsaved;
+      this.#answeredCalls = calls;
       this.#changeThreshold = MIN_CHANGES;
     } catch (error) {
       if (signal.aborted) return;

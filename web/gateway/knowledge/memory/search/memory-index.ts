@@ -40,6 +40,8 @@ export class MemoryIndex implements TermIndex {
   readonly relations: WordRelations = relations;
   /** Whether passages were removed, so that postings may refer to missing ones. */
   #hasRemovals = false;
+  /** Numbers of postings of terms, and how many of them were of existing passages. Valid until the next removal. */
+  readonly #presentCounts = new Map<string, { listed: number; present: number }>();
 
   /** `columns`: the output of `write`, to restore an index from. */
   constructor(columns?: Columns) {
@@ -140,7 +142,8 @@ export class MemoryIndex implements TermIndex {
 
   find(term: string): TermPostings | undefined {
     const lists = this.#lists.get(term);
-    const count = lists.reduce((sum, list) => sum + (this.#hasRemovals ? this.#countPresent(list) : list.count), 0);
+    const listed = lists.reduce((sum, list) => sum + list.count, 0);
+    const count = this.#hasRemovals ? this.#countPresent(term, lists, listed) : listed;
     return count === 0 ? undefined : { count, lists };
   }
 
@@ -183,6 +186,7 @@ export class MemoryIndex implements TermIndex {
     }
     this.#passages.remove(number, id);
     this.#hasRemovals = true;
+    this.#presentCounts.clear();
     return true;
   }
 
@@ -202,10 +206,14 @@ export class MemoryIndex implements TermIndex {
     await this.#lists.write(into, passages.numbers, slicer);
   }
 
-  #countPresent({ docs, count }: Postings): number {
+  #countPresent(term: string, lists: readonly Postings[], listed: number): number {
+    const known = this.#presentCounts.get(term);
+    // Passages added since are at the end of the lists, and exist.
+    if (known) return known.present + listed - known.listed;
     const { lengths } = this;
     let present = 0;
-    for (let i = 0; i < count; i++) if ((lengths[docs[i] ?? 0] ?? -1) >= 0) present++;
+    for (const { docs, count } of lists) for (let i = 0; i < count; i++) if ((lengths[docs[i] ?? 0] ?? -1) >= 0) present++;
+    this.#presentCounts.set(term, { listed, present });
     return present;
   }
 }

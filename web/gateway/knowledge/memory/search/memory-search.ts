@@ -6,7 +6,7 @@ import { extractConversationConcepts } from './conversation-concepts.ts';
 import { MemoryIndex } from './memory-index.ts';
 import type { Passage } from './passage.ts';
 import { type ConceptScores, scoreConcept } from '../../search/concept-scores.ts';
-import { rankPassages } from './rank.ts';
+import { PassageRanking } from './rank.ts';
 import { WEIGHTS, type Weights } from './weights.ts';
 import { toTerm, splitWords } from '../../search/text/analyze.ts';
 
@@ -91,17 +91,19 @@ export class MemorySearch {
         all.push(own);
         return own;
       });
+    const ranking = new PassageRanking(index, { times: findTimeRanges(query, now), now }, WEIGHTS);
     try {
       const concepts = [...extractConcepts(query, index, WEIGHTS), ...extractConversationConcepts(query, index, WEIGHTS)];
-      const rankQuery = { concepts: computeScores(concepts), times: findTimeRanges(query, now), now };
-      const first = rankPassages(index, rankQuery, WEIGHTS, { limit: WEIGHTS.feedbackPassages, candidates: MAX_FIRST_CANDIDATES });
-      computeScores(expandQuery(index, concepts, first, WEIGHTS));
-      const ranked = rankPassages(index, { ...rankQuery, concepts: all }, WEIGHTS, { limit, candidates: MAX_CANDIDATES + limit });
+      ranking.add(computeScores(concepts));
+      const first = ranking.getBest({ limit: WEIGHTS.feedbackPassages, candidates: MAX_FIRST_CANDIDATES });
+      ranking.add(computeScores(expandQuery(index, concepts, first, WEIGHTS)));
+      const ranked = ranking.getBest({ limit, candidates: MAX_CANDIDATES + limit });
       return ranked.flatMap(({ number, score, coverage, own, beside, timely }) => {
         const passage = index.passage(number);
         return passage ? [{ passage, score, coverage, why: { words: own, beside, timely: timely > 0.5 } }] : [];
       });
     } finally {
+      ranking.close();
       for (const { buffers, touched } of all) if (buffers) index.scratch.give(buffers, touched.length);
     }
   }

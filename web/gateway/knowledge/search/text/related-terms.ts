@@ -1,3 +1,4 @@
+import type { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { fold } from './terms.ts';
 import { ENGLISH } from './languages.ts';
 import { ALIKE, KINDS, PHRASES } from './related-words.ts';
@@ -45,6 +46,26 @@ interface RelationTables {
 const NONE: ReadonlyMap<string, number> = new Map();
 let tables: RelationTables | undefined;
 
+/** Cost of a line of the tables, in scanned characters: all together block for a tenth of a second. */
+const LINE_COST = 500;
+
+/** Builds the tables in slices. Otherwise the first query builds them in one piece. */
+export async function prepareRelatedTerms(slicer: TimeSlicer): Promise<void> {
+  const build = createTableBuilder();
+  for (let step = build.next(); tables === undefined; step = build.next()) {
+    if (step.done === true) tables = step.value;
+    else await slicer.after(LINE_COST);
+  }
+}
+
+function buildTables(): RelationTables {
+  const build = createTableBuilder();
+  for (;;) {
+    const { done, value } = build.next();
+    if (done === true) return value;
+  }
+}
+
 /** English terms related to a stem or expression, with their closeness from 0 to 1. */
 export const getRelatedTerms = (term: string): ReadonlyMap<string, number> => (tables ??= buildTables()).near.get(term) ?? NONE;
 
@@ -75,7 +96,8 @@ const toStem = (word: string): string => fold(ENGLISH.stem(word));
 const splitWords = (words: string): string[] => words.trim().split(/\s+/).filter(Boolean);
 const splitLines = (text: string): string[] => text.trim().split('\n');
 
-function buildTables(): RelationTables {
+/** Yields after each line, and returns the tables. */
+function* createTableBuilder(): Generator<undefined, RelationTables> {
   const near = new Map<string, Map<string, number>>();
   const expressions = new Map<string, Map<string, Expression>>();
   const relate = (from: string, to: string, weight: number): void => {
@@ -96,6 +118,7 @@ function buildTables(): RelationTables {
   for (const line of splitLines(ALIKE)) {
     const all = [...new Set(splitWords(line).map(toTerm))];
     for (const from of all) for (const to of all) relate(from, to, ALIKE_WEIGHT);
+    yield;
   }
   for (const line of splitLines(KINDS)) {
     const [name = '', members = ''] = line.split(':');
@@ -103,6 +126,7 @@ function buildTables(): RelationTables {
       relate(toTerm(name), member, OF_KIND_WEIGHT);
       relate(member, toTerm(name), KIND_WEIGHT);
     }
+    yield;
   }
   for (const line of splitLines(PHRASES)) {
     const [phrase = '', words = ''] = line.split('=');
@@ -111,6 +135,7 @@ function buildTables(): RelationTables {
       relate(term, word, ALIKE_WEIGHT);
       relate(word, term, ALIKE_WEIGHT);
     }
+    yield;
   }
   // Longest first: "give up on" before "give up".
   const byLength = (alike: Map<string, Expression>): Expression[] => [...alike.values()].sort((a, b) => b.stems.length - a.stems.length);
