@@ -12,3 +12,14 @@ export const deliveryTarget = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('chat'), agentId, sessionId: id }),
 ]);
 export type DeliveryTarget = z.infer<typeof deliveryTarget>;
+
+/** Where the results of a schedule, plan, hook or the heartbeat are delivered. */
+export const deliverOptions = z.strictObject({
+  /** Ids of destinations (`deliveries.targets` of the configuration). */
+  to: z.array(id).min(1).max(10),
+  /** `on-change`: only if the text differs from that of the run before. */
+  when: z.enum(['always', 'on-failure', 'on-change']).default('always'),
+  /** Whether it waits for the daily digest, if one is set. */
+  digest: z.boolean().optional(),
+});
+export type DeliverOptions = z.infer<typeof deliverOptions>;

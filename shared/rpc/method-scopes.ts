@@ -87,6 +87,7 @@ export const METHOD_SCOPES = {
   'deliveries.get': 'automation',
   'deliveries.list': 'automation',
   'deliveries.resend': 'admin',
+  'deliveries.test': 'admin',
   'desktop.screenshot': 'admin',
   'desktop.windows': 'admin',
   'device.browsers': 'status',

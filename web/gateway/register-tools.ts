@@ -10,6 +10,7 @@ import type { DrawingStore } from './drawings/drawing-store.ts';
 import type { WebSearch } from './agent/web-search/web-search.ts';
 import type { Wikis } from './agent/knowledge/wiki/wikis.ts';
 import type { SubAgents } from './agent/sub-agents/sub-agents.ts';
+import type { Deliveries } from './automation/deliveries/deliveries.ts';
 import type { CronService } from './automation/cron/cron-service.ts';
 import type { Lazy } from './system/modules.ts';
 
@@ -17,6 +18,7 @@ interface ToolNeeds extends Omit<BuiltinToolsDeps, 'documents' | 'keepVersion' |
   agentToolkit: Lazy<AgentToolkit>;
   wikis: Lazy<Wikis>;
   cron: Lazy<CronService>;
+  deliveries: Lazy<Deliveries>;
   webSearch: Lazy<WebSearch>;
   collections: Lazy<Collections>;
   drawings: Lazy<DrawingStore>;
@@ -28,7 +30,8 @@ interface ToolNeeds extends Omit<BuiltinToolsDeps, 'documents' | 'keepVersion' |
 
 /** Registers the gateway's tools. Their code is loaded when an agent is offered tools. */
 export function registerTools(tools: ToolRegistry, needs: ToolNeeds): void {
-  const { agentToolkit, bridge, config, drawings, painter, labels, agent, wikis, cron, collections, subAgents, webSearch } = needs;
+  const { agentToolkit, bridge, config, drawings, painter, labels, agent, wikis, cron, deliveries, collections, subAgents, webSearch } =
+    needs;
   const documents = withOcr(needs.documents, () => {
     const { enabled, dataUrl = DEFAULT_DATA_URL, languages } = config.settings.documents.ocr;
     return enabled ? { dataUrl, languages } : undefined;
@@ -42,6 +45,10 @@ export function registerTools(tools: ToolRegistry, needs: ToolNeeds): void {
     }),
   );
   tools.registerLazy(async () => (await import('./automation/cron/cron-tools.ts')).cronTools(cron));
+  tools.registerLazy(async () => {
+    const { createMessageTool } = await import('./automation/deliveries/message-tool.ts');
+    return [createMessageTool({ deliveries, settings: () => config.settings })];
+  });
   tools.registerLazy(async () => (await agentToolkit.load()).tools);
   tools.registerLazy(async () => {
     const canSearch = (): boolean => config.settings.tools.webSearch !== undefined;

@@ -1,5 +1,6 @@
 import { createVisibleName } from '../visible-name.ts';
 import { defineMethod } from '../contract.ts';
+import { deliverOptions } from '../delivery-target.ts';
 import { modelParameters } from '../model-parameters.ts';
 import { agentId } from '../record-schemas.ts';
 import { z } from '../zod.ts';
@@ -69,6 +70,8 @@ const cronJobDefinition = z.object({
   outsideGrant: outsideGrant.optional(),
   /** How the model answers in the job's runs. Takes precedence over the agent's parameters. */
   parameters: modelParameters.optional(),
+  /** Where the results are delivered; left out, they are only in the chat. */
+  deliver: deliverOptions.optional(),
   createdAt: z.number(),
   /** When the job was created, enabled or rescheduled. Earlier ticks do not count. */
   since: z.number(),
@@ -140,6 +143,7 @@ export const cronContracts = {
       /** Only persons may set it. */
       outsideGrant: outsideGrant.optional(),
       parameters: modelParameters.optional(),
+      deliver: deliverOptions.optional(),
       idempotencyKey,
     }),
     result: z.object({ jobId: z.string(), ok: z.literal(true), job }),
@@ -161,6 +165,8 @@ export const cronContracts = {
       outsideGrant: outsideGrant.optional(),
       /** Replaces all parameters of the job; null resets them. */
       parameters: modelParameters.nullable().optional(),
+      /** Null ends deliveries. */
+      deliver: deliverOptions.nullable().optional(),
     }),
     result: z.object({ job }),
     emits: ['cron.changed'],

@@ -1,8 +1,9 @@
 import { defineMethod } from '../contract.ts';
 import { deliveryTarget } from '../delivery-target.ts';
+import { id } from '../frames.ts';
 import { z } from '../zod.ts';
 
-const DELIVERY_SOURCES = ['job', 'plan', 'hook', 'heartbeat', 'tool', 'approval'] as const;
+const DELIVERY_SOURCES = ['job', 'plan', 'hook', 'heartbeat', 'tool', 'approval', 'test'] as const;
 
 /** The part of the gateway that sent a delivery, and the id of its record. */
 export const deliverySource = z.object({ kind: z.enum(DELIVERY_SOURCES), id: z.string() });
@@ -58,6 +59,14 @@ export const deliveryContracts = {
     docs: 'Returns a delivery.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
+  }),
+  'deliveries.test': defineMethod({
+    params: z.strictObject({ targetId: id }),
+    result: z.object({ delivery }),
+    emits: ['delivery.changed'],
+    docs: 'Sends a test message to a destination (`deliveries.targets` of the configuration), also in quiet hours.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'admin' },
   }),
   'deliveries.resend': defineMethod({
     params: z.strictObject({ id: deliveryId }),

@@ -48,6 +48,32 @@ export function createSessionStore(deps: {
       });
     },
 
+    async append(session, appended) {
+      const split = await splitParts({ ...appended, parentId: null, depth: 0 });
+      return transactions.write(CONTENT_STORES, async ({ tx, put, getSession, putSession }) => {
+        const { key } = session;
+        const [stored, known, runs] = await Promise.all([
+          getSession(key),
+          tx.objectStore('messages').getKey(appended.id),
+          tx.objectStore('runs').index('session').getAll(key),
+        ]);
+        if (known !== undefined) return true;
+        if (runs.some(({ endedAt }) => endedAt === undefined)) return false;
+        const entry = stored ?? { ...clearMessages(session), ...(await countMessages(tx, key)) };
+        const head = entry.headId === null ? undefined : await tx.objectStore('messages').get(entry.headId);
+        const place = { parentId: head?.id ?? null, depth: head ? head.depth + 1 : 0 };
+        const message = { ...appended, ...place };
+        await Promise.all([
+          putMessage(tx, put, { ...split, message: { ...split.message, ...place } }),
+          putSession(
+            { ...setHead(addMessages(entry, [message]), message), updatedAt: Math.max(entry.updatedAt, appended.timestamp) },
+            stored,
+          ),
+        ]);
+        return true;
+      });
+    },
+
     remove: (key) =>
       transactions.write(CONTENT_STORES, async (write) => {
         if ((await write.tx.objectStore('sessions').getKey(key)) === undefined) return false;

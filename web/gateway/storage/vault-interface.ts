@@ -184,6 +184,8 @@ export interface JobRunRecord extends CronRun {
   /** The worker that executes it, and its replica. */
   executor?: string;
   replica?: string;
+  /** Hash of the delivered text. */
+  resultHash?: string;
 }
 
 /** An event that an agent is told about at its next run. */
@@ -220,6 +222,11 @@ export interface Vault {
     update(key: string, change: SessionChange | ((session: SessionRecord) => SessionChange)): Promise<SessionRecord | undefined>;
     /** Strict: adds a session with its messages, all or nothing; the branch ends in the last one. False if the key exists. */
     add(session: SessionRecord, messages: readonly MessageRecord[]): Promise<boolean>;
+    /**
+     * Strict: appends a message to the session's active branch; adds the session if there is none. A message that exists already is not
+     * added again. False if a run of the session is active, whose reply has to come first.
+     */
+    append(session: SessionRecord, message: Omit<MessageRecord, 'parentId' | 'depth'>): Promise<boolean>;
     /** Removes the session, its messages and its runs; false if there was none. */
     remove(key: string): Promise<boolean>;
     /** Removes the session's messages and runs but keeps the session; false if there was none. */

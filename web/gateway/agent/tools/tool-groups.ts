@@ -14,6 +14,7 @@ const BY_PREFIX = new Map<string, string>([
   ['session', 'memory'],
   ['wiki', 'wiki'],
   ['cron', 'automation'],
+  ['message', 'automation'],
   ['plan', 'plans'],
   ['canvas', 'drawings'],
   ['agent', 'agents'],

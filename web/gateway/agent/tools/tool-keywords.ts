@@ -107,6 +107,10 @@ export const TOOL_KEYWORDS: ReadonlyMap<string, string> = new Map([
     'save create store write make new file csv markdown text note datei speichern schreiben schreib anlegen guardar guarda crear archivo escribir enregistrer créer fichier salvare salvar arquivo ファイル 保存 書く メモ 保存 文件 写入',
   ],
   [
+    'message_send',
+    'send message notify tell text me push phone telegram chat dm alert channel deliver nachricht senden schicken benachrichtigen melden handy mensaje enviar avisar notificar móvil message envoyer prévenir notifier téléphone messaggio inviare avvisare mensagem enviar avisar celular メッセージ 送る 通知 知らせる 消息 发送 通知 手机',
+  ],
+  [
     'memory_add',
     'remember save keep in mind note learn fact about me merken merk erinnern notieren recordar recuerda guardar retenir souviens mémoriser ricordare ricorda lembrar lembre 覚えて 覚える 記憶 记住 记忆',
   ],

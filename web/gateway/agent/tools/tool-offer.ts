@@ -29,6 +29,7 @@ const DEFAULT_TOOLS: ReadonlySet<string> = new Set([
   'file_write',
   'memory_add',
   'memory_search',
+  'message_send',
   'read_docx',
   'read_pdf',
   'read_pptx',

@@ -25,7 +25,7 @@ export interface ApprovalDeliveriesDeps {
   approvalService: Lazy<Pick<ApprovalService, 'approvals'>>;
   deliveries: Lazy<Pick<Deliveries, 'send' | 'findSent'>>;
   pushDevices: Lazy<Pick<PushDevices, 'listIds'>>;
-  runningChannels: Pick<Loadable<Pick<RunningChannels, 'edit'>>, 'loaded'>;
+  runningChannels: Pick<Loadable<Pick<RunningChannels, 'usePosts'>>, 'loaded'>;
   sync: SyncPort | undefined;
   settings(): Settings;
   fault(error: unknown): unknown;
@@ -51,6 +51,7 @@ export class ApprovalDeliveries {
   readonly #deps: ApprovalDeliveriesDeps;
   readonly #tokens: DecisionTokens;
   readonly #unsubscribe: () => void;
+  readonly #stopping = new AbortController();
   readonly #sendPending = coalesce(() => this.#sendPendingOnce());
 
   constructor(deps: ApprovalDeliveriesDeps) {
@@ -73,6 +74,7 @@ export class ApprovalDeliveries {
 
   stop(): void {
     this.#unsubscribe();
+    this.#stopping.abort();
   }
 
   /** Handles a press of a button on a channel. Undefined: the button is not about an approval. */
@@ -180,7 +182,9 @@ export class ApprovalDeliveries {
     for (const { channelId, to = '' } of targets) {
       const sent = await (await deliveries.load()).findSent(toDeliveryKey(approval.id, { kind: 'channel', channelId, to }));
       const last = sent?.sentIds.at(-1);
-      if (last !== undefined) await channels.edit({ channelId, to, sentId: last }, text).catch(fault);
+      if (last === undefined) continue;
+      const { signal } = this.#stopping;
+      await channels.usePosts(channelId, signal, async (adapter, ends) => adapter.edit?.(to, last, text, ends)).catch(fault);
     }
   }
 }

@@ -72,6 +72,24 @@ verifies(['push/people', 'push/bound'], 'only the owner decides, in a private ch
     ['approved', 'channel:telegram'],
     ['denied', 'channel:telegram'],
   ]);
+  // Each post was sent to the owner with its buttons, which its end removes.
+  await at.gw.advanceUntil(() => at.server.edits.length === 2, 'the edits', 100);
+  const posts = at.server.sent as { chat_id: number; text: string; reply_markup?: { inline_keyboard: unknown[][] } }[];
+  expect(posts.map(({ chat_id, reply_markup }) => [chat_id, reply_markup?.inline_keyboard.flat()])).toEqual(
+    [first, second].map(({ allow, deny }) => [
+      OWNER,
+      [
+        { text: 'Allow once', callback_data: allow },
+        { text: 'Deny', callback_data: deny },
+      ],
+    ]),
+  );
+  expect(posts.every(({ text }) => /^Approval needed\n\n.*\ntext: (first|second)$/s.test(text))).toBe(true);
+  expect(at.server.edits.map(({ text }) => text.split('\n').at(-1)).sort()).toEqual([
+    'Allowed by the owner on telegram.',
+    'Denied by the owner on telegram.',
+  ]);
+  expect(at.server.edits.some((edit) => 'reply_markup' in edit)).toBe(false);
   expect(at.gw.faults).toEqual([]);
 });
 

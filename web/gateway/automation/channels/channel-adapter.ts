@@ -74,6 +74,8 @@ export interface Post {
   /** The chat, room or person, as the platform's id. */
   to: string;
   thread?: string;
+  /** Time of the delivery, in milliseconds since the Unix epoch: no earlier message is one of its pieces. */
+  createdAt: number;
   /** Under the last piece, where the platform has buttons. */
   buttons?: readonly Button[];
 }
@@ -98,6 +100,8 @@ export interface ChannelAdapter {
   typing?(message: IncomingMessage, signal: AbortSignal): Promise<void>;
   /** Help text for new senders. */
   readonly help?: string;
+  /** Whether the platform responds to `post` with the message as it is in the chat. Otherwise only a receipt proves that it arrived. */
+  readonly confirmsPosts?: boolean;
   /** Sends a piece of a post; resolves with the platform's id of it. Undefined if the platform only replies. */
   post?(post: Post, part: string, before: SendContext): Promise<string>;
   /** The platform's id of a piece of a post that may have been sent; null if it was not. Undefined if the platform cannot be asked. */

@@ -7,7 +7,8 @@ import type { Settings } from '../../config/settings-schema.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { Approvals } from '../../agent/approvals/approvals.ts';
-import type { ButtonPress, ChannelAdapter } from './channel-adapter.ts';
+import { Mutex } from '#shared/async/mutex.ts';
+import type { ButtonPress, ChannelAdapter, SentReceipt } from './channel-adapter.ts';
 import { ChannelResponder } from './channel-responder.ts';
 import { computeBackoff } from '#shared/async/backoff.ts';
 import { Inbox, TakenOverError } from './inbox.ts';
@@ -38,6 +39,7 @@ export interface RunningChannelDeps {
   sync: SyncPort | undefined;
   settings(): Settings;
   log: LogWriter;
+  onReceipts(receipts: readonly SentReceipt[]): void;
   fault(error: unknown): RpcError;
 }
 
@@ -52,8 +54,9 @@ export class RunningChannel {
   #connectedSince: number | null = null;
   #inbox: Inbox | undefined;
   #responder: ChannelResponder | undefined;
-  /** The adapter, while the channel is served. */
-  #serving: { adapter: ChannelAdapter; signal: AbortSignal } | undefined;
+  /** The connection that posts use. */
+  #connection: { adapter: ChannelAdapter; signal: AbortSignal } | undefined;
+  readonly #posts = new Mutex();
   readonly #work: Promise<void>;
 
   constructor(deps: RunningChannelDeps) {
@@ -72,17 +75,30 @@ export class RunningChannel {
     return this.#problems.looking ?? this.#problems.answering;
   }
 
+  /**
+   * Uses the channel's connection for a message that answers none; one task after another. Throws `PlatformError` if the channel is not
+   * connected, or is stopped meanwhile.
+   */
+  async usePosts<T>(signal: AbortSignal, task: (adapter: ChannelAdapter, signal: AbortSignal) => Promise<T>): Promise<T> {
+    return this.#posts.take(signal, async () => {
+      const connection = this.#connection;
+      if (!connection || !this.isConnected || this.#closing.signal.aborted)
+        throw new PlatformError(this.problem ?? 'The channel is not connected.', { isUnsent: true });
+      try {
+        return await task(connection.adapter, AbortSignal.any([signal, connection.signal]));
+      } catch (error) {
+        if (signal.aborted || !connection.signal.aborted) throw error;
+        throw new PlatformError('The channel was stopped while sending.', { cause: error });
+      }
+    });
+  }
+
   /** Stops the channel; resolves when another host may take it over. `finish`: whether to finish answers in progress first. */
   async stop({ finish = false } = {}): Promise<void> {
     this.#closing.abort();
     if (finish) await this.#responder?.whenIdle();
     this.#stopping.abort();
     await this.#work;
-  }
-
-  /** Replaces the text of a sent piece and removes its buttons, if the channel is served and its platform can. */
-  async edit(to: string, sentId: string, text: string): Promise<void> {
-    if (this.#serving) await this.#serving.adapter.edit?.(to, sentId, text, this.#serving.signal);
   }
 
   async #run(): Promise<void> {
@@ -131,11 +147,10 @@ export class RunningChannel {
   }
 
   async #serve(adapter: ChannelAdapter, signal: AbortSignal, leaseLost: AbortController, onSuccess: () => void): Promise<void> {
-    const { id, vault, runs, approvalService, clock, settings, log, fault } = this.#deps;
+    const { id, vault, runs, approvalService, clock, settings, log, onReceipts, fault } = this.#deps;
     const inbox = await Inbox.open(vault.collection('channelStates'), id);
     const note = (message: string, fields: Record<string, unknown>): void => log.write('warn', 'channels', `${id}: ${message}`, fields);
     this.#inbox = inbox;
-    this.#serving = { adapter, signal };
     const responder = new ChannelResponder({
       ...{ channelId: id, adapter, inbox, vault, runs, approvalService, clock, settings, signal, warn: note, fault },
       isClosing: () => this.#closing.signal.aborted,
@@ -143,6 +158,7 @@ export class RunningChannel {
       reportProblem: (problem) => this.#setProblem('answering', problem),
     });
     this.#responder = responder;
+    this.#connection = { adapter, signal };
     responder.startPending();
     const pollSignal = AbortSignal.any([signal, this.#closing.signal]);
     for (let failures = 0; ;) {
@@ -157,6 +173,7 @@ export class RunningChannel {
           const admitted = await this.#admission.admit(result.messages, inbox.state, settings().channels[id]);
           await inbox.add({ cursors: result.cursors, ...admitted }, clock.now());
           responder.startPending();
+          if (result.receipts) onReceipts(result.receipts);
           this.#connectedSince ??= clock.now();
           this.#setProblem('looking', result.problem);
           wait = result.nextMs;
@@ -194,7 +211,7 @@ export class RunningChannel {
     this.#connectedSince = null;
     await this.#responder?.whenIdle();
     this.#responder = undefined;
-    this.#serving = undefined;
+    this.#connection = undefined;
     this.#inbox = undefined;
     if (fence > 0) await sync?.release(toLeaseName(id), fence);
   }

@@ -16,7 +16,8 @@ import type { Vault } from '../../storage/vault-interface.ts';
 import { findBlocker, getChannelToken } from './channel-blocker.ts';
 import { getApiBase, STARTABLE_CHANNELS, type StartableChannel } from '../../config/sections/channel-settings.ts';
 import { RunningChannel, type RunningChannelDeps } from './running-channel.ts';
-import type { ChannelAdapter } from './channel-adapter.ts';
+import type { ChannelAdapter, SentReceipt } from './channel-adapter.ts';
+import { PlatformError } from './platform-request.ts';
 import { XAuthorization } from './x/x-authorization.ts';
 
 export interface RunningChannelsDeps {
@@ -48,6 +49,8 @@ export class RunningChannels {
   readonly #unwatch: () => void;
   readonly #refresh = coalesce(() => this.#refreshOnce());
   #stopped = false;
+  /** Called with receipts for what the channels have posted. */
+  onReceipts: (channelId: string, receipts: readonly SentReceipt[]) => void = () => {};
 
   constructor(deps: RunningChannelsDeps) {
     this.#deps = deps;
@@ -77,10 +80,13 @@ export class RunningChannels {
     return running && { connected: running.channel.isConnected, problem: running.channel.problem };
   }
 
-  /** Replaces the text of a post and removes its buttons, if this host runs the channel and the platform can. */
-  async edit({ channelId, to, sentId }: { channelId: string; to: string; sentId: string }, text: string): Promise<void> {
-    const channel = STARTABLE_CHANNELS.find((id) => id === channelId);
-    if (channel) await this.#running.get(channel)?.channel.edit(to, sentId, text);
+  /** Uses a channel's connection for a message that answers none. Throws `PlatformError` if this host does not run the channel. */
+  async usePosts<T>(id: string, signal: AbortSignal, task: (adapter: ChannelAdapter, signal: AbortSignal) => Promise<T>): Promise<T> {
+    const channel = STARTABLE_CHANNELS.find((channelId) => channelId === id);
+    const running = channel && this.#running.get(channel);
+    if (running) return running.channel.usePosts(signal, task);
+    const problem = channel && findBlocker(channel, this.#deps);
+    throw new PlatformError(problem ?? `The channel "${id}" is not running.`, { isUnsent: true });
   }
 
   /** Retries at once instead of after the delay. */
@@ -146,6 +152,7 @@ export class RunningChannels {
       ...{ id, vault, runs, approvalService, handlePress, clock, sync, log, fault },
       settings: (): Settings => config.settings,
       adapter: () => this.#createAdapter(id, token),
+      onReceipts: (receipts) => this.onReceipts(id, receipts),
     });
   }
 

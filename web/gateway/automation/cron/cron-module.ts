@@ -8,7 +8,22 @@ type CronNeeds = Omit<CronServiceDeps, 'dream' | 'summarise'> & { dreamer: Lazy<
 /** The scheduler: needed once there are jobs, or while dreaming, daily summaries or the heartbeat are enabled. */
 export const cronModule = defineModule<CronNeeds>()({
   name: 'cron',
-  needs: ['vault', 'hub', 'clock', 'sync', 'runs', 'agents', 'events', 'settings', 'timeZone', 'log', 'dreamer', 'dailySummaries', 'fault'],
+  needs: [
+    'vault',
+    'hub',
+    'clock',
+    'sync',
+    'runs',
+    'agents',
+    'events',
+    'settings',
+    'timeZone',
+    'log',
+    'dreamer',
+    'dailySummaries',
+    'deliveries',
+    'fault',
+  ],
   load: async ({ dreamer, dailySummaries, ...needs }) =>
     new (await import('./cron-service.ts')).CronService({
       ...needs,

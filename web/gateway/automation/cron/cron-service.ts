@@ -15,6 +15,7 @@ import { Heartbeat } from './heartbeat.ts';
 import { HEARTBEAT, JobRuns, toJobId, toJobRun } from './job-runs.ts';
 import { Jobs } from './jobs.ts';
 import { Scheduler } from './scheduler.ts';
+import { deliverOutcome, type OutcomeDeliveryDeps } from '../deliveries/outcome-delivery.ts';
 import { JobCoordinator } from './job-coordinator.ts';
 
 export interface CronServiceDeps {
@@ -26,6 +27,7 @@ export interface CronServiceDeps {
   agents: Agents;
   events: SystemEvents;
   settings(): Settings;
+  deliveries: OutcomeDeliveryDeps['deliveries'];
   /** Consolidates the memory of an agent. */
   dream(agentId: string): Promise<void>;
   /** Summarizes an agent's past days. */
@@ -60,13 +62,33 @@ export class CronService {
       coordinator,
       system,
       heartbeat: new Heartbeat({ ...deps, coordinator }),
+      async deliver(job, run, { status, messageId, error }) {
+        const { deliver: options } = job;
+        if (!options) return {};
+        const previous = (await records.listByJob(job.id)).findLast(({ id, resultHash }) => id !== run.id && resultHash !== undefined);
+        const resultHash = await deliverOutcome(deps, {
+          ...{ key: `job:${run.id}`, options, source: { kind: 'job', id: job.id }, title: job.name },
+          outcome: { isSuccess: status === 'completed', messageId, error },
+          previousHash: previous?.resultHash,
+          ...(run.agentId !== undefined && run.sessionId !== undefined ? { path: `/chat/${run.agentId}/${run.sessionId}` } : {}),
+        });
+        return resultHash === undefined ? {} : { resultHash };
+      },
       onChange: notify,
     });
     const changed = (jobId: string): void => {
       notify(jobId);
       this.refresh();
     };
-    this.jobs = new Jobs({ jobs: vault.collection('jobs'), records, agents: deps.agents, clock, timeZone, onChange: changed });
+    this.jobs = new Jobs({
+      jobs: vault.collection('jobs'),
+      records,
+      agents: deps.agents,
+      clock,
+      timeZone,
+      settings: deps.settings,
+      onChange: changed,
+    });
     this.#cleanups = [
       () => this.#scheduler.stop(),
       () => coordinator.stop(),

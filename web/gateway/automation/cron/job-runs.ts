@@ -71,7 +71,7 @@ export class JobRuns {
 }
 
 /** A run as clients see it. */
-export function toJobRun({ executor: _executor, replica: _replica, ...run }: JobRunRecord): CronRun {
+export function toJobRun({ executor: _executor, replica: _replica, resultHash: _hash, ...run }: JobRunRecord): CronRun {
   return run;
 }
 

@@ -1,7 +1,9 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { CronJob, CronJobDefinition, CronRun, Schedule, ScheduleInput } from '#shared/rpc/methods/cron-contracts.ts';
+import type { DeliverOptions } from '#shared/rpc/delivery-target.ts';
 import type { ModelParameters } from '#shared/rpc/model-parameters.ts';
 import { hasVisibleText } from '#shared/display-name.ts';
+import type { Settings } from '../../config/settings-schema.ts';
 import type { Agents } from '../../agent/agents.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { sanitizeMessage } from '../../agent/runs/sanitize.ts';
@@ -17,7 +19,7 @@ const MAX_NAME_CHARS = 60;
 /** Values for a new job; `cron` is an expression instead of a `schedule`. */
 interface NewJob extends Pick<
   CronJobDefinition,
-  'message' | 'agentId' | 'sessionTarget' | 'catchUp' | 'enabled' | 'outsideGrant' | 'parameters'
+  'message' | 'agentId' | 'sessionTarget' | 'catchUp' | 'enabled' | 'outsideGrant' | 'parameters' | 'deliver'
 > {
   cron?: string | undefined;
   schedule?: ScheduleInput | undefined;
@@ -32,6 +34,7 @@ interface JobsDeps {
   agents: Pick<Agents, 'get'>;
   clock: Clock;
   timeZone(): string;
+  settings(): Pick<Settings, 'deliveries'>;
   /** Called when a job has changed, to notify clients and the scheduler. */
   onChange(jobId: string): void;
 }
@@ -76,6 +79,7 @@ export class Jobs {
     const now = clock.now();
     const schedule = this.parseSchedule(given ?? { kind: 'cron', expr: cron ?? '' }, cron === undefined ? 'schedule' : 'cron');
     agents.get(rest.agentId);
+    if (rest.deliver) this.#checkDestinations(rest.deliver);
     const text = sanitizeMessage(message);
     if ((await jobs.list()).filter(({ system }) => system === undefined).length >= MAX_JOBS)
       throw new RpcError('INVALID_PARAMS', `The limit of ${MAX_JOBS} jobs is reached. Remove some first.`);
@@ -100,28 +104,34 @@ export class Jobs {
     {
       schedule: input,
       parameters,
+      deliver,
       ...change
     }: Partial<Pick<CronJobDefinition, 'message' | 'agentId' | 'name' | 'sessionTarget' | 'catchUp' | 'outsideGrant'>> & {
       schedule?: ScheduleInput | undefined;
       /** Null resets them. */
       parameters?: ModelParameters | null | undefined;
+      /** Null removes them. */
+      deliver?: DeliverOptions | null | undefined;
     },
     principal?: string,
   ): Promise<CronJob> {
     const { agents, clock } = this.#deps;
     const schedule = input && this.parseSchedule(input, 'schedule');
+    if (deliver) this.#checkDestinations(deliver);
     if (change.agentId !== undefined) agents.get(change.agentId);
     const counted = schedule ? { schedule, since: clock.now() } : {};
     const message = change.message === undefined ? {} : { message: sanitizeMessage(change.message) };
     return this.#toJob(
-      await this.#change(id, ({ actsFor: _, parameters: before, ...job }) => {
+      await this.#change(id, ({ actsFor: _, parameters: before, deliver: deliverBefore, ...job }) => {
         const changedParameters = parameters === undefined ? before : (parameters ?? undefined);
+        const changedDeliver = deliver === undefined ? deliverBefore : (deliver ?? undefined);
         return {
           ...job,
           ...change,
           ...message,
           ...counted,
           ...(changedParameters ? { parameters: changedParameters } : {}),
+          ...(changedDeliver ? { deliver: changedDeliver } : {}),
           ...toActsFor(principal),
         };
       }),
@@ -160,6 +170,14 @@ export class Jobs {
       .sort((a, b) => b.startedAt - a.startedAt || b.scheduledAt - a.scheduledAt)
       .slice(0, limit)
       .map(toJobRun);
+  }
+
+  /** Throws `INVALID_PARAMS` for an unknown destination. */
+  #checkDestinations({ to }: DeliverOptions): void {
+    const { targets } = this.#deps.settings().deliveries;
+    const unknown = to.find((id) => !targets.some((target) => target.id === id));
+    if (unknown !== undefined)
+      throw new RpcError('INVALID_PARAMS', `No destination with id "${unknown}". Add it under Automations › Deliveries first.`);
   }
 
   async #change(id: string, change: (job: CronJobDefinition) => CronJobDefinition): Promise<CronJobDefinition> {

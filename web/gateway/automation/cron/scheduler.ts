@@ -8,7 +8,7 @@ import type { Heartbeat } from './heartbeat.ts';
 import { type JobRuns, toRunId } from './job-runs.ts';
 import { type MissedTicks, formatMissed, type SchedulePlan, computePlan } from './schedule-plan.ts';
 import { findOutcome } from './recovery.ts';
-import { runUnattended, type UnattendedRunDeps } from './unattended-run.ts';
+import { type JobOutcome, runUnattended, type UnattendedRunDeps } from './unattended-run.ts';
 import { syncSystemJobs, type SystemJobs } from '../../system/system-jobs.ts';
 import type { JobCoordinator } from './job-coordinator.ts';
 
@@ -27,6 +27,8 @@ interface SchedulerDeps extends UnattendedRunDeps {
   system: SystemJobs;
   coordinator: JobCoordinator;
   timeZone(): string;
+  /** Delivers the result of a run; resolves with what to store in its record. */
+  deliver(job: CronJobDefinition, run: JobRunRecord, outcome: JobOutcome): Promise<Pick<JobRunRecord, 'resultHash'>>;
   /** Called when a job has changed or has run. */
   onChange(jobId: string): void;
 }
@@ -219,9 +221,10 @@ export class Scheduler {
         sourceParameters: job.parameters,
         ...(isolated ? { title: job.name } : {}),
       });
-    const outcome = job.system === undefined ? await runAgent() : await this.#runSystemJob(job);
+    const { messageId, ...outcome }: JobOutcome = job.system === undefined ? await runAgent() : await this.#runSystemJob(job);
+    const result = await this.#deliver(job, record, { ...outcome, ...(messageId === undefined ? {} : { messageId }) });
     try {
-      await records.change(id, { ...outcome, completedAt: clock.now() });
+      await records.change(id, { ...outcome, ...result, completedAt: clock.now() });
       await records.prune(job.id);
     } catch (error) {
       // The run is later found without an executor, and ended then.
@@ -231,6 +234,16 @@ export class Scheduler {
     onChange(job.id);
     // Its end may start a pause, and allows the next tick.
     void this.checkDue();
+  }
+
+  /** Never rejects. */
+  async #deliver(job: CronJobDefinition | undefined, run: JobRunRecord, outcome: JobOutcome): Promise<Pick<JobRunRecord, 'resultHash'>> {
+    try {
+      return job ? await this.#deps.deliver(job, run, outcome) : {};
+    } catch (error) {
+      this.#reportFault(error);
+      return {};
+    }
   }
 
   async #runSystemJob(job: CronJobDefinition): Promise<Pick<JobRunRecord, 'status' | 'error'>> {
@@ -262,7 +275,12 @@ export class Scheduler {
       const isNewest = !runs.some(({ scheduledAt, manual }) => !manual && scheduledAt > run.scheduledAt);
       // The run had not started: its tick is due as before.
       if (!outcome && isNewest && !run.manual && coordinator.canRepeat(run.replica === vault.replica)) await records.remove([run]);
-      else await records.change(run.id, { completedAt: clock.now(), ...(outcome ?? { status: 'failed', error: NOT_STARTED }) });
+      else {
+        const { messageId, ...end }: JobOutcome = outcome ?? { status: 'failed', error: NOT_STARTED };
+        const job = await vault.collection('jobs').get(run.jobId);
+        const result = await this.#deliver(job, run, { ...end, ...(messageId === undefined ? {} : { messageId }) });
+        await records.change(run.id, { completedAt: clock.now(), ...end, ...result });
+      }
       onChange(run.jobId);
       any = true;
     }

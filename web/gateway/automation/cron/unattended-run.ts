@@ -7,6 +7,9 @@ import type { Runs, SendRequest } from '../../agent/runs/runs.ts';
 export const RUN_TIMEOUT_MS = 10 * 60_000;
 const TIMED_OUT = 'Timed out after 10 minutes';
 
+/** How a run ended; `messageId`: its reply. */
+export type JobOutcome = Pick<CronRun, 'status' | 'error' | 'runId'> & { messageId?: string };
+
 export interface UnattendedRunDeps {
   runs: Pick<Runs, 'send' | 'abortRun'>;
   clock: Clock;
@@ -14,11 +17,8 @@ export interface UnattendedRunDeps {
 }
 
 /** Sends a message to an agent and waits for the answer, at most ten minutes including the time in the queue. Never rejects. */
-export async function runUnattended(
-  { runs, clock, fault }: UnattendedRunDeps,
-  request: SendRequest,
-): Promise<Pick<CronRun, 'status' | 'error' | 'runId'>> {
-  const timeout = Promise.withResolvers<Pick<CronRun, 'status' | 'error'>>();
+export async function runUnattended({ runs, clock, fault }: UnattendedRunDeps, request: SendRequest): Promise<JobOutcome> {
+  const timeout = Promise.withResolvers<JobOutcome>();
   let runId: string | undefined;
   const cancel = clock.after(RUN_TIMEOUT_MS, () => {
     // A queued run learns of it when its turn comes, and leaves nothing.
@@ -26,7 +26,7 @@ export async function runUnattended(
     timeout.resolve({ status: 'timeout', error: TIMED_OUT });
   });
   const sent = runs.send({ ...request, onrun: (id) => (runId = id) }).then(
-    (): Pick<CronRun, 'status' | 'error'> => ({ status: 'completed' }),
+    ({ messageId }): JobOutcome => ({ status: 'completed', messageId }),
     (error: unknown) => ({ status: 'failed' as const, error: fault(error).message }),
   );
   const outcome = await Promise.race([timeout.promise, sent]);

@@ -1,4 +1,5 @@
 import type { DeliveryTarget } from '#shared/rpc/delivery-target.ts';
+import type { DeliverySource } from '#shared/rpc/methods/delivery-contracts.ts';
 import type { Button } from '../channels/channel-adapter.ts';
 
 /** A message that the gateway sends of its own accord. */
@@ -13,11 +14,13 @@ export interface DeliveryRequest {
   path?: string;
   buttons?: readonly Button[];
   /** The part of the gateway that sends it, and the id of its record. */
-  source: { kind: 'job' | 'plan' | 'hook' | 'heartbeat' | 'tool' | 'approval'; id: string };
+  source: DeliverySource;
   /** Sources from outside that influenced the text (`MessageRecord.outside`). */
   outside?: readonly string[];
   /** Addresses that the text quotes from what was read (`MessageRecord.quotedUrls`): others may leak data if `outside` is not empty. */
   quotedUrls?: readonly string[];
+  /** Whether a person approved exactly this text. */
+  isReviewed?: boolean;
   /** Whether it is sent in quiet hours, and never waits for a digest. */
   isUrgent?: boolean;
   /** Whether it waits for the daily digest, if one is set. */
@@ -33,16 +36,16 @@ export interface CarryResult {
   sentIds: string[];
 }
 
+/** A request that was stored as a delivery. */
+export type StoredRequest = DeliveryRequest & { id: string; createdAt: number };
+
 /** Carries deliveries of one kind of target. Its methods throw `PlatformError`, whose `isUnsent` and `refused` decide about a retry. */
 export interface Carrier {
   /** Sends the delivery, or the rest of it after the pieces `sentIds`; calls `onSent` after each piece, before the next. */
   send(
-    delivery: DeliveryRequest & { id: string },
+    delivery: StoredRequest,
     context: { sentIds: readonly string[]; onSent(sentId: string): Promise<void>; signal: AbortSignal },
   ): Promise<CarryResult>;
   /** The platform's id of a piece that may have been sent; null if it was not; undefined if the platform cannot be asked. */
-  find?(
-    delivery: DeliveryRequest & { id: string },
-    context: { sentIds: readonly string[]; signal: AbortSignal },
-  ): Promise<string | null | undefined>;
+  find?(delivery: StoredRequest, context: { sentIds: readonly string[]; signal: AbortSignal }): Promise<string | null | undefined>;
 }

@@ -1,3 +1,4 @@
+import { raceAbort } from '#shared/async/mutex.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { Delivery } from '#shared/rpc/methods/delivery-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
@@ -19,6 +20,8 @@ import { planSendTime } from './send-time.ts';
 
 /** Period in which a delivery is tried. */
 const MAX_AGE_MS = 24 * 3_600_000;
+/** Time for which a cancellation waits for an attempt. */
+const CANCEL_WAIT_MS = 5_000;
 const MAX_CHARS = 100_000;
 
 export interface DeliveriesDeps {
@@ -38,6 +41,8 @@ export class Deliveries {
   readonly #store: DeliveryStore;
   readonly #worker: DeliveryWorker;
   readonly #coordinator: JobCoordinator;
+  readonly #stopping = new AbortController();
+  readonly #listeners = new Set<(record: DeliveryRecord) => void>();
   readonly #stops: (() => void)[];
 
   private constructor(deps: DeliveriesDeps) {
@@ -70,6 +75,7 @@ export class Deliveries {
   }
 
   stop(): void {
+    this.#stopping.abort();
     for (const stop of this.#stops) stop();
   }
 
@@ -84,11 +90,12 @@ export class Deliveries {
    */
   async send(request: DeliveryRequest): Promise<Delivery> {
     const { clock, settings, timeZone } = this.#deps;
-    const { key, target, title, path, buttons, source, outside = [], quotedUrls = [], isUrgent, expiresAt } = request;
+    const { key, target, title, path, buttons, source, outside = [], quotedUrls = [], isUrgent, isReviewed, expiresAt } = request;
     if (!hasVisibleText(request.text)) throw new RpcError('INVALID_PARAMS', 'The text of the message is empty.');
     const now = clock.now();
     // Platforms fetch previews of links, so an address that a model composed after reading from outside would leak data.
-    const text = outside.length > 0 && target.kind === 'channel' ? removeComposedUrls(request.text, quotedUrls) : request.text;
+    const text =
+      outside.length > 0 && target.kind === 'channel' && !isReviewed ? removeComposedUrls(request.text, quotedUrls) : request.text;
     const time = planSendTime(request, settings().deliveries, now, timeZone());
     const record: DeliveryRecord = {
       ...{ id: await toDeliveryId(key), key, target, text: text.slice(0, MAX_CHARS), source },
@@ -97,10 +104,19 @@ export class Deliveries {
       ...(title === undefined ? {} : { title }),
       ...(path === undefined ? {} : { path }),
       ...(buttons === undefined ? {} : { buttons }),
-      ...(outside.length > 0 ? { outside } : {}),
+      ...(outside.length > 0 ? { outside, quotedUrls } : {}),
       ...(isUrgent ? { isUrgent } : {}),
     };
     return toDelivery(await this.#store.add(record));
+  }
+
+  /** Sends a test message to a destination. Throws `NOT_FOUND`. */
+  async sendTest(targetId: string): Promise<Delivery> {
+    const destination = this.#deps.settings().deliveries.targets.find(({ id }) => id === targetId);
+    if (!destination) throw new RpcError('NOT_FOUND', `No destination with id "${targetId}".`);
+    const { target, name } = destination;
+    const source = { kind: 'test', id: targetId } as const;
+    return this.send({ key: `test:${crypto.randomUUID()}`, target, text: `Test message from Perch to “${name}”.`, source, isUrgent: true });
   }
 
   /** Deliveries created before `before`, newest first. `next`: value for `before` of the next page; null at the end. */
@@ -127,6 +143,23 @@ export class Deliveries {
     return this.#store.get(await toDeliveryId(key));
   }
 
+  /** The delivery once it has ended or waits for something other than the platform, at most after `ms`. Throws `NOT_FOUND`. */
+  async waitForEnd(id: string, ms: number, signal: AbortSignal): Promise<Delivery> {
+    const isSettled = ({ state, waitsFor }: Pick<Delivery, 'state' | 'waitsFor'>): boolean =>
+      state !== 'sending' && (state !== 'waiting' || waitsFor !== undefined);
+    const settled = Promise.withResolvers<void>();
+    const listener = (record: DeliveryRecord): void => void (record.id === id && isSettled(record) && settled.resolve());
+    this.#listeners.add(listener);
+    const cancel = this.#deps.clock.after(ms, () => settled.resolve());
+    try {
+      if (!isSettled(await this.get(id))) await raceAbort(settled.promise, signal);
+      return await this.get(id);
+    } finally {
+      cancel();
+      this.#listeners.delete(listener);
+    }
+  }
+
   /** Sends an unsent or unconfirmed delivery again. Throws `NOT_FOUND`, and `INVALID_PARAMS` for another state. */
   async resend(id: string): Promise<Delivery> {
     const now = this.#deps.clock.now();
@@ -142,6 +175,8 @@ export class Deliveries {
 
   /** Cancels a waiting delivery. Throws `NOT_FOUND`, and `INVALID_PARAMS` for another state. */
   async cancel(id: string): Promise<Delivery> {
+    // An attempt that is under way ends first.
+    await this.waitForEnd(id, CANCEL_WAIT_MS, this.#stopping.signal);
     const now = this.#deps.clock.now();
     return this.#change(
       id,
@@ -175,6 +210,7 @@ export class Deliveries {
 
   #announce(record: DeliveryRecord): void {
     const { id, state, error } = record;
+    for (const listener of this.#listeners) listener(record);
     this.#deps.hub.emit({ event: 'delivery.changed', payload: { id, state, ...(error === undefined ? {} : { error }) } }, null);
     this.#worker.wake(record);
   }

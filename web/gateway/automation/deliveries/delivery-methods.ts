@@ -9,6 +9,11 @@ export const deliveryMethods = defineMethods(deliveryContracts)(({ deliveries }:
 
   'deliveries.get': async ({ id }) => ({ delivery: await (await deliveries.load()).get(id) }),
 
+  'deliveries.test': async ({ targetId }, caller) => {
+    requirePerson(caller, 'send a test message');
+    return { delivery: await (await deliveries.load()).sendTest(targetId) };
+  },
+
   'deliveries.resend': async ({ id }, caller) => {
     requirePerson(caller, 'send a message again');
     return { delivery: await (await deliveries.load()).resend(id) };

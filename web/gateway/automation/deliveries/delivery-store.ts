@@ -2,9 +2,9 @@ import type { Collection, RecordWrite, Vault } from '../../storage/vault-interfa
 import type { DeliveryRecord } from '../../storage/records/delivery-record.ts';
 
 /** Number of ended deliveries that are kept. */
-const MAX_ENDED = 2_000;
+const MAX_ENDED = 10_000;
 /** Number of ended deliveries after which the oldest are removed. */
-const PRUNE_EVERY = 200;
+const PRUNE_EVERY = 1_000;
 
 const OPEN_STATES: readonly DeliveryRecord['state'][] = ['waiting', 'sending', 'accepted'];
 export const isOpen = ({ state }: Pick<DeliveryRecord, 'state'>): boolean => OPEN_STATES.includes(state);
@@ -65,8 +65,11 @@ export class DeliveryStore {
   /** Changes a delivery; undefined leaves it unchanged. Resolves with the changed one, else with undefined. */
   async change(id: string, change: (before: DeliveryRecord) => DeliveryRecord | undefined): Promise<DeliveryRecord | undefined> {
     let changed: DeliveryRecord | undefined;
-    await this.#records.update(id, (before) => (changed = before && change(before)));
+    const stored = await this.#records.update(id, (before) => (changed = before && change(before)));
     if (changed) this.#keep(changed);
+    // Another host may have changed or removed it.
+    else if (stored) this.#remember(stored);
+    else this.#open.delete(id);
     return changed;
   }
 

@@ -233,7 +233,9 @@ export class DeliveryWorker {
     }
     if (found === undefined) return this.#change(record, { state: 'unconfirmed', error: record.error ?? INTERRUPTED });
     if (found === null) return this.#retry(record, record.error ?? INTERRUPTED, 0);
-    return this.#send(await this.#addSentId(record, found), carrier);
+    const current = await this.#addSentId(record, found);
+    // The host before may have stored its end meanwhile.
+    if (current.state === 'sending') await this.#send(current, carrier);
   }
 
   /** Waits for another attempt; nothing of the next piece was sent. */
@@ -249,10 +251,11 @@ export class DeliveryWorker {
     const key = toReceiptKey(toCarrierKey(record), sentId);
     this.#bySentId.set(key, record.id);
     const { store, clock } = this.#deps;
-    const changed = await store.change(record.id, (before) =>
+    // Without the time of a lookup: the next piece starts now.
+    const changed = await store.change(record.id, ({ nextAt: _, ...before }) =>
       before.sentIds.includes(sentId) ? undefined : { ...before, sentIds: [...before.sentIds, sentId], updatedAt: clock.now() },
     );
-    return changed ?? record;
+    return changed ?? store.open.get(record.id) ?? record;
   }
 
   /** Records that all pieces were sent, with the receipts so far. */

@@ -18,12 +18,13 @@ export async function combineDigest(store: DeliveryStore, { target, expiresAt }:
   const key = `digest:${parts.map(({ id, resends }) => `${id}:${resends}`).join(',')}`;
   const id = (await sha256(key)).slice(0, 32);
   const outside = [...new Set(parts.flatMap((part) => part.outside ?? []))];
+  const quotedUrls = [...new Set(parts.flatMap((part) => part.quotedUrls ?? []))];
   const digest: DeliveryRecord = {
     ...{ id, key, target, source: first.source, state: 'waiting', attempts: 0, resends: 0, sentIds: [], expiresAt },
     text: parts.map(({ title, text }) => (title === undefined ? text : `${title}\n${text}`)).join('\n\n'),
     title: `${parts.length} messages`,
     ...{ createdAt: now, updatedAt: now },
-    ...(outside.length > 0 ? { outside } : {}),
+    ...(outside.length > 0 ? { outside, quotedUrls } : {}),
   };
   await store.writeAll([
     digest,

@@ -7,6 +7,7 @@ export interface DeliveryRecord extends Delivery {
   path?: string;
   buttons?: readonly { label: string; value: string }[];
   outside?: readonly string[];
+  quotedUrls?: readonly string[];
   isUrgent?: boolean;
   /** Milliseconds since the Unix epoch after which it is not sent any more. */
   expiresAt: number;

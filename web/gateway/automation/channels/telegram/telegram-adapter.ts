@@ -1,6 +1,6 @@
 import { fromBase64 } from '#shared/base64.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { ButtonPress, ChannelAdapter, PollResult, PollContext, SendContext } from '../channel-adapter.ts';
+import type { ButtonPress, ChannelAdapter, PollResult, PollContext, Post, SendContext } from '../channel-adapter.ts';
 import { splitText } from '../split-text.ts';
 import type { PendingMessage, IncomingMessage } from '../../../storage/records/channel-state.ts';
 import { PlatformError } from '../platform-request.ts';
@@ -82,6 +82,7 @@ export class TelegramAdapter implements ChannelAdapter {
   readonly name = 'Telegram';
   readonly minRetryMs = 2_000;
   readonly help = 'Hello! Send me a message and an agent replies. /new starts a new chat, /stop stops the current reply.';
+  readonly confirmsPosts = true;
   readonly #api: TelegramApi;
   #bot: Bot | undefined;
   /** Whether the last poll succeeded: the next one may wait for messages. */
@@ -127,6 +128,25 @@ export class TelegramAdapter implements ChannelAdapter {
     const { message_id: id } = await this.#api.call(
       'sendMessage',
       { chat_id, text: part, link_preview_options: { is_disabled: true }, ...reply },
+      sentMessage,
+      { signal },
+    );
+    return `${id}`;
+  }
+
+  async post({ to, thread, buttons = [] }: Post, part: string, { signal }: SendContext): Promise<string> {
+    // One button a row: labels stay readable on a phone.
+    const keyboard = buttons.map(({ label, value }) => [{ text: label, callback_data: value }]);
+    const { message_id: id } = await this.#api.call(
+      'sendMessage',
+      {
+        // An id of digits, or the @name of a public group or channel.
+        chat_id: /^-?\d+$/.test(to) ? Number(to) : to,
+        text: part,
+        link_preview_options: { is_disabled: true },
+        ...(thread === undefined ? {} : { message_thread_id: Number(thread) }),
+        ...(keyboard.length > 0 ? { reply_markup: { inline_keyboard: keyboard } } : {}),
+      },
       sentMessage,
       { signal },
     );

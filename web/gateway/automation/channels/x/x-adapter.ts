@@ -1,7 +1,7 @@
 import { z } from '#shared/rpc/zod.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { computeBackoff } from '#shared/async/backoff.ts';
-import type { ChannelAdapter, PollResult, PollContext, SendContext } from '../channel-adapter.ts';
+import type { ChannelAdapter, PollResult, PollContext, Post, SendContext } from '../channel-adapter.ts';
 import { PlatformError } from '../platform-request.ts';
 import type { XSettings } from '../../../config/sections/channel-settings.ts';
 import { splitText } from '../split-text.ts';
@@ -31,6 +31,11 @@ const page = z.object({
 
 /** Maximum length of a direct message. */
 const MAX_DIRECT_CHARS = 10_000;
+/** Start of the times in the ids of X, in milliseconds since the Unix epoch, and the bits after them. */
+const ID_EPOCH_MS = 1_288_834_974_657;
+const ID_TIME_SHIFT = 22n;
+/** Maximum difference between X’s clock and this one. */
+const CLOCK_TOLERANCE_MS = 60_000;
 /** Maximum delay between two polls. */
 const MAX_POLL_DELAY_MS = 3_600_000;
 
@@ -57,6 +62,7 @@ interface XAdapterDeps extends XApiDeps {
 export class XAdapter implements ChannelAdapter {
   readonly name = 'X';
   readonly minRetryMs = 60_000;
+  readonly confirmsPosts = true;
   readonly #deps: XAdapterDeps;
   readonly #api: XApi;
   /** The account. */
@@ -110,13 +116,7 @@ export class XAdapter implements ChannelAdapter {
 
   async send(message: PendingMessage, part: string, { sent, signal }: SendContext): Promise<string> {
     const token = await this.#getWriteToken(signal);
-    if (!message.isPublic) {
-      const answer = await this.#api.post(`/2/dm_conversations/with/${message.to}/messages`, { text: part }, sentDirectMessage, {
-        token,
-        signal,
-      });
-      return answer.data.dm_event_id;
-    }
+    if (!message.isPublic) return this.#sendDirect(message.to, part, token, signal);
     const reply = { in_reply_to_tweet_id: sent.at(-1) ?? message.to };
     const { data } = await this.#api.post('/2/tweets', { text: part, reply }, createdPost, { token, signal });
     return data.id;
@@ -125,8 +125,8 @@ export class XAdapter implements ChannelAdapter {
   /** Asks X, since a failed connection does not tell whether the piece was sent. */
   async findSent(message: PendingMessage, part: string, { sent, signal }: SendContext): Promise<string | null> {
     const token = await this.#getWriteToken(signal);
-    const self = await this.#getAccount(token, signal);
     if (message.isPublic) {
+      const self = await this.#getAccount(token, signal);
       const to = sent.at(-1) ?? message.to;
       const query = { since_id: to, max_results: '100', 'tweet.fields': 'referenced_tweets' };
       const { data = [] } = await this.#api.get(`/2/users/${self.id}/tweets`, query, timeline, { token, signal });
@@ -134,11 +134,32 @@ export class XAdapter implements ChannelAdapter {
         referenced_tweets.some((other) => other.type === 'replied_to' && other.id === to);
       return data.find(isAnswer)?.id ?? null;
     }
+    return this.#findDirect(message.to, part, BigInt(sent.at(-1) ?? message.id.slice('dm:'.length)), token, signal);
+  }
+
+  /** Sends a direct message. `to`: the id of an account. */
+  async post({ to }: Post, part: string, { signal }: SendContext): Promise<string> {
+    if (!/^\d+$/.test(to)) throw new PlatformError('X needs the numeric id of the account to write to.', { isUnsent: true, refused: true });
+    return this.#sendDirect(to, part, await this.#getWriteToken(signal), signal);
+  }
+
+  async findPosted({ to, createdAt }: Post, part: string, { sent, signal }: SendContext): Promise<string | null> {
+    const token = await this.#getWriteToken(signal);
+    const after = BigInt(Math.max(0, createdAt - CLOCK_TOLERANCE_MS - ID_EPOCH_MS)) << ID_TIME_SHIFT;
+    return this.#findDirect(to, part, sent.length > 0 ? BigInt(sent.at(-1) ?? 0) : after, token, signal);
+  }
+
+  async #sendDirect(to: string, text: string, token: string, signal: AbortSignal): Promise<string> {
+    const answer = await this.#api.post(`/2/dm_conversations/with/${to}/messages`, { text }, sentDirectMessage, { token, signal });
+    return answer.data.dm_event_id;
+  }
+
+  /** The account’s direct message with that text after the id `after`; null if there is none. */
+  async #findDirect(to: string, text: string, after: bigint, token: string, signal: AbortSignal): Promise<string | null> {
+    const self = await this.#getAccount(token, signal);
     const query = { event_types: 'MessageCreate', max_results: '100', 'dm_event.fields': 'id,text,sender_id' };
-    const path = `/2/dm_conversations/with/${message.to}/dm_events`;
-    const { data = [] } = await this.#api.get(path, query, conversation, { token, signal });
-    const after = BigInt(sent.at(-1) ?? message.id.slice('dm:'.length));
-    return data.find((event) => event.sender_id === self.id && event.text === part && BigInt(event.id) > after)?.id ?? null;
+    const { data = [] } = await this.#api.get(`/2/dm_conversations/with/${to}/dm_events`, query, conversation, { token, signal });
+    return data.find((event) => event.sender_id === self.id && event.text === text && BigInt(event.id) > after)?.id ?? null;
   }
 
   /** Polls for mentions; a failure does not affect direct messages. */

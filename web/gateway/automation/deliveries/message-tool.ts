@@ -1,0 +1,70 @@
+import { z } from '#shared/rpc/zod.ts';
+import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { sha256 } from '#shared/sha256.ts';
+import { defineTool } from '../../agent/tools/define-tool.ts';
+import type { Tool, ToolContext } from '../../agent/tools/tool-registry.ts';
+import type { Destination } from '../../config/sections/delivery-settings.ts';
+import type { Settings } from '../../config/settings-schema.ts';
+import type { Lazy } from '../../system/modules.ts';
+import type { Deliveries } from './deliveries.ts';
+
+/** Time for which a call waits for the platform’s answer. */
+const WAIT_MS = 10_000;
+
+interface MessageToolDeps {
+  deliveries: Lazy<Pick<Deliveries, 'send' | 'waitForEnd'>>;
+  settings(): Pick<Settings, 'deliveries'>;
+}
+
+/** The tool `message_send`, offered if the owner has set up destinations. */
+export function createMessageTool({ deliveries, settings }: MessageToolDeps): Tool {
+  const listTargets = ({ principal }: ToolContext): Destination[] =>
+    settings().deliveries.targets.filter(({ forChannels = false }) => forChannels || !principal.startsWith('channel:'));
+  /** Throws `INVALID_PARAMS` with the names of the destinations that there are. */
+  const findTarget = (to: string, context: ToolContext): Destination => {
+    const targets = listTargets(context);
+    const name = to.trim().toLowerCase();
+    const found = targets.find(({ id }) => id === to) ?? targets.find((target) => target.name.toLowerCase() === name);
+    if (found) return found;
+    const names = targets.map((target) => `"${target.name}"`).join(', ');
+    throw new RpcError(
+      'INVALID_PARAMS',
+      `No destination "${to}". ${names === '' ? 'None is set up for this chat.' : `Destinations: ${names}.`}`,
+    );
+  };
+  return defineTool({
+    name: 'message_send',
+    title: 'Send message',
+    summary: 'Sends a message to a destination that you have set up, such as your phone or a channel.',
+    description:
+      'Sends a message to a destination that the owner has set up, such as a channel or a device. The result says whether it was delivered: report nothing else. Not for answers in this chat.',
+    source: 'core',
+    scope: 'automation',
+    isOffered: () => settings().deliveries.targets.length > 0,
+    params: z.strictObject({
+      to: z.string().min(1).max(128).describe('Name of the destination'),
+      text: z.string().min(1).max(20_000).describe('Exactly what is sent'),
+    }),
+    impact: 'changes',
+    effect: ({ to, text }) => `Send to ${to}: ${text}`,
+    check: ({ to }, context) => findTarget(to, context),
+    async run({ to, text }, context) {
+      const { agentId, runId, toolCallId, signal, taint, isApproved = false } = context;
+      const { target, name } = findTarget(to, context);
+      // The same call of one run, repeated after a crash, is the same message.
+      const call = runId !== null && toolCallId !== undefined ? `${runId}:${toolCallId}` : crypto.randomUUID();
+      const loaded = await deliveries.load();
+      const { id } = await loaded.send({
+        ...{ key: `tool:${await sha256(`${call}\n${text}`)}`, target, text, source: { kind: 'tool', id: agentId } },
+        ...(taint?.isTainted ? { outside: taint.sources, quotedUrls: taint.findQuotedUrls(text), isReviewed: isApproved } : {}),
+      });
+      const { state, waitsFor, nextAt, error } = await loaded.waitForEnd(id, WAIT_MS, signal);
+      return {
+        ...{ to: name, state, deliveryId: id },
+        ...(waitsFor === undefined ? {} : { waitsFor }),
+        ...(nextAt === undefined ? {} : { nextAt: new Date(nextAt).toISOString() }),
+        ...(error === undefined ? {} : { error }),
+      };
+    },
+  });
+}
