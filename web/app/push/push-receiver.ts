@@ -1,7 +1,8 @@
 // Push messages in the service worker: shows them, and reports the buttons that are pressed.
 import { PUSH_ANSWER_PATH } from '#shared/push-answer-path.ts';
 import { parsePushMessage, type PushMessage } from '#shared/push-message.ts';
-import { type PushTexts, readPushTexts } from './push-texts.ts';
+import type { PushTexts } from '#shared/push-texts.ts';
+import { readPushTexts } from './push-texts.ts';
 
 /** The parts of the service worker that are used here: its types are in a library of their own. */
 interface Worker {

@@ -1,6 +1,7 @@
 import { coalesce } from '#shared/async/coalesce.ts';
 import type { DeliveryTarget } from '#shared/rpc/delivery-target.ts';
 import type { Approval } from '#shared/rpc/methods/approval-contracts.ts';
+import { ENGLISH_PUSH_TEXTS as TEXTS } from '#shared/push-texts.ts';
 import { toCanonicalJson } from '#shared/canonical-json.ts';
 import type { ApprovalService } from '../../agent/approvals/approval-service.ts';
 import type { Settings } from '../../config/settings-schema.ts';
@@ -14,10 +15,6 @@ import type { Deliveries } from '../deliveries/deliveries.ts';
 import type { PushDevices } from '../push/push-devices.ts';
 import { type DecisionSubject, DecisionTokens, getApprovalId, toDecision } from './decision-tokens.ts';
 import { type ApprovalSubject, describeApproval, hashApproval } from './describe-approval.ts';
-
-const TITLE = 'Approval needed';
-const ALLOW_LABEL = 'Allow once';
-const DENY_LABEL = 'Deny';
 
 export interface ApprovalDeliveriesDeps {
   vault: Pick<Vault, 'secrets'>;
@@ -143,11 +140,11 @@ export class ApprovalDeliveries {
       isComplete ? this.#tokens.create('approve', signed) : undefined,
       this.#tokens.create('deny', signed),
     ]);
-    if (allow !== undefined) buttons.push({ label: ALLOW_LABEL, value: allow });
-    if (deny !== undefined) buttons.push({ label: DENY_LABEL, value: deny });
+    if (allow !== undefined) buttons.push({ label: TEXTS.approve, value: allow });
+    if (deny !== undefined) buttons.push({ label: TEXTS.deny, value: deny });
     const deliveries = await this.#deps.deliveries.load();
     await deliveries.send({
-      ...{ key: toDeliveryKey(id, target), target, text, title: TITLE, path: '/approvals', buttons },
+      ...{ key: toDeliveryKey(id, target), target, text, title: TEXTS.approval, path: '/approvals', buttons },
       ...{ source: { kind: 'approval', id }, isUrgent: true, expiresAt },
     });
   }
