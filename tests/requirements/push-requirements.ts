@@ -15,6 +15,7 @@ export const push = [
     'push/people': 'Only people choose devices and targets; on channels, only the owner in a private chat decides.',
     'push/app':
       'The settings turn push notifications on and off; the service worker shows messages and reports the button that is pressed.',
+    'push/receipts': 'A notification counts as delivered once the device says that it was shown, and as read once it was opened.',
     'push/route': 'The bridge passes a pressed button to the active host, from the app’s origin only, and limits unknown ones.',
   }),
 ];

@@ -20,6 +20,8 @@ export interface NotificationData {
   href: string;
   /** Values of the buttons, by action. */
   answers?: Partial<Record<string, string>>;
+  /** Reported when a click opens it. */
+  opened?: string;
 }
 
 const ICON = '/icon-192.png';
@@ -33,15 +35,17 @@ export async function showPush({ registration, clients }: Worker, data: MessageD
   // The app shows the approval itself.
   if (message.kind === 'approval' && (await isAppVisible(clients))) return;
   await registration.showNotification(message.title ?? texts[message.kind], toNotification(message, texts));
+  if (message.receipts) await postValue(message.receipts.shown);
 }
 
-/** Reports a pressed button. Tells the person if it had no effect. */
-export async function answerPush(
-  { registration }: Worker,
-  notification: Pick<Notification, 'title' | 'tag'>,
-  value: string,
-): Promise<void> {
-  const status = await fetch(PUSH_ANSWER_PATH, {
+/** Reports that a click has opened a notification. */
+export async function confirmOpened({ opened }: NotificationData): Promise<void> {
+  if (opened !== undefined) await postValue(opened);
+}
+
+/** The status of the response; 0 if there is none. */
+const postValue = (value: string): Promise<number> =>
+  fetch(PUSH_ANSWER_PATH, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ value }),
@@ -50,6 +54,14 @@ export async function answerPush(
     (response) => response.status,
     () => 0,
   );
+
+/** Reports a pressed button. Tells the person if it had no effect. */
+export async function answerPush(
+  { registration }: Worker,
+  notification: Pick<Notification, 'title' | 'tag'>,
+  value: string,
+): Promise<void> {
+  const status = await postValue(value);
   if (status === 200) return;
   const texts = await readPushTexts();
   await registration.showNotification(notification.title, {
@@ -71,8 +83,9 @@ async function isAppVisible(clients: Worker['clients']): Promise<boolean> {
   return windows.some((client) => client.visibilityState === 'visible');
 }
 
-function toNotification({ kind, tag, body, path, buttons = [] }: PushMessage, texts: PushTexts): NotificationOptions {
-  const data: NotificationData = { href: path, answers: Object.fromEntries(buttons.map((button) => [button.kind, button.value])) };
+function toNotification({ kind, tag, body, path, buttons = [], receipts }: PushMessage, texts: PushTexts): NotificationOptions {
+  const answers = Object.fromEntries(buttons.map((button) => [button.kind, button.value]));
+  const data: NotificationData = { href: path, answers, ...(receipts ? { opened: receipts.opened } : {}) };
   return {
     ...{ tag, icon: ICON, data, body: kind === 'test' ? texts.testBody : body },
     // Not in TypeScript's DOM library: https://notifications.spec.whatwg.org/#dom-notificationoptions-actions

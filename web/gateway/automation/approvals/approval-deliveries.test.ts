@@ -151,3 +151,21 @@ verifies('push/people', 'nothing is sent unless the settings say so, which progr
   await at.answer(getButton(at.phone.received()[0], 'deny'));
   await sent;
 });
+
+verifies('push/receipts', 'a device that has shown a notification proves its delivery, once opened that it was read', async () => {
+  await using at = await createPushGateway();
+  const sent = at.send();
+  await waitFor(() => at.phone.received().length === 1 && at.laptop.received().length === 1);
+  const getStates = async () => (await at.client.call('deliveries.list', {})).deliveries.map(({ state }) => state).sort();
+  await waitFor(async () => (await getStates()).join() === 'accepted,accepted');
+  const [message] = at.phone.received();
+  const { shown = '', opened = '' } = message?.receipts ?? {};
+  expect(await at.answer(`${shown.slice(0, -1)}${shown.endsWith('A') ? 'B' : 'A'}`)).toMatchObject({ status: 404 });
+  expect(await at.answer(`o${shown.slice(1)}`)).toMatchObject({ status: 404 });
+  expect(await at.answer(shown)).toMatchObject({ status: 200, outcome: 'received' });
+  await waitFor(async () => (await getStates()).join() === 'accepted,delivered');
+  await at.answer(opened);
+  await waitFor(async () => (await getStates()).join() === 'accepted,read');
+  await at.answer(getButton(message, 'deny'));
+  await sent;
+});

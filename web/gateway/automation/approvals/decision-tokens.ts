@@ -1,9 +1,9 @@
 import { lazy } from '#shared/async/lazy.ts';
-import { fromBase64, toBase64url } from '#shared/base64.ts';
 import { toCanonicalJson } from '#shared/canonical-json.ts';
 import type { DeliveryTarget } from '#shared/rpc/delivery-target.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import { isEqualConstantTime } from '../../system/pairing-code.ts';
+import { openHmacKey, signText } from '../push/hmac-key.ts';
 
 const SECRET_NAME = 'approvals.tokens';
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -32,11 +32,10 @@ export interface DecisionSubject {
  * that nothing is stored for it. It has an effect once, since only a pending approval can be decided, and ends with the approval.
  */
 export class DecisionTokens {
-  readonly #secrets: Vault['secrets'];
-  readonly #key = lazy(() => this.#openKey());
+  readonly #key: () => Promise<CryptoKey>;
 
   constructor(secrets: Vault['secrets']) {
-    this.#secrets = secrets;
+    this.#key = lazy(() => openHmacKey(secrets, SECRET_NAME));
   }
 
   /** The value of a button; undefined if the approval can't have one. */
@@ -53,18 +52,7 @@ export class DecisionTokens {
   }
 
   async #sign(letter: string, { approvalId, hash, target }: DecisionSubject): Promise<string> {
-    const text = toCanonicalJson([letter, approvalId, hash, target]);
-    const code = await crypto.subtle.sign('HMAC', await this.#key(), new TextEncoder().encode(text));
-    return toBase64url(new Uint8Array(code).subarray(0, 16));
-  }
-
-  async #openKey(): Promise<CryptoKey> {
-    let secret = await this.#secrets.get(SECRET_NAME);
-    if (secret === undefined) {
-      secret = toBase64url(crypto.getRandomValues(new Uint8Array(32)));
-      await this.#secrets.set(SECRET_NAME, secret);
-    }
-    return crypto.subtle.importKey('raw', fromBase64(secret), { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+    return signText(await this.#key(), toCanonicalJson([letter, approvalId, hash, target]));
   }
 }
 

@@ -191,6 +191,11 @@ export class Deliveries {
     this.#worker.receive(`channel:${channelId}`, receipts);
   }
 
+  /** Applies receipts of devices for push notifications. */
+  receiveFromDevices(receipts: readonly SentReceipt[]): void {
+    this.#worker.receive('device', receipts);
+  }
+
   async #change(id: string, change: (before: DeliveryRecord) => DeliveryRecord | undefined, refusal: string): Promise<Delivery> {
     const changed = await this.#store.change(id, change);
     if (changed) return toDelivery(changed);

@@ -2,10 +2,10 @@ import type { Lazy } from '../../system/modules.ts';
 import { PlatformError } from '../channels/platform-request.ts';
 import type { Carrier, DeliveryRequest } from '../deliveries/carrier.ts';
 import { toDecision } from '../approvals/decision-tokens.ts';
-import type { PushDevices } from './push-devices.ts';
+import { type PushDevices, toSentId } from './push-devices.ts';
 import type { PushPayload } from './push-payload.ts';
 
-/** Carries deliveries to browsers by Web Push; the ids of what was sent are those of the devices. */
+/** Carries deliveries to browsers by Web Push, each of which sends a receipt. */
 export function createDeviceCarrier(pushDevices: Lazy<PushDevices>): Carrier {
   return {
     async send(delivery, { sentIds, onSent, signal }) {
@@ -17,16 +17,18 @@ export function createDeviceCarrier(pushDevices: Lazy<PushDevices>): Carrier {
       const sent = [...sentIds];
       const failures: unknown[] = [];
       for (const id of ids) {
-        if (sent.includes(id)) continue;
+        const sentId = toSentId(id, delivery.id);
+        if (sent.includes(sentId)) continue;
         try {
-          await push.send(id, toPayload(delivery), { expiresAt: delivery.expiresAt, isUrgent: delivery.isUrgent, signal });
+          const receipts = await push.createReceipts(delivery.id, id);
+          await push.send(id, { ...toPayload(delivery), receipts }, { expiresAt: delivery.expiresAt, isUrgent: delivery.isUrgent, signal });
         } catch (error) {
           signal.throwIfAborted();
           failures.push(error);
           continue;
         }
-        sent.push(id);
-        await onSent(id);
+        sent.push(sentId);
+        await onSent(sentId);
       }
       // One device suffices: the person has been reached, and another attempt would not repeat it there.
       if (sent.length === 0) throw failures[0];

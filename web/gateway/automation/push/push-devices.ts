@@ -9,9 +9,11 @@ import { type Bridge, requireCapability } from '../../ports/bridge-interface.ts'
 import type { PushDeviceRecord } from '../../storage/records/push-device.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { EventBus } from '../../system/event-bus.ts';
+import type { SentReceipt } from '../channels/channel-adapter.ts';
 import { PlatformError } from '../channels/platform-request.ts';
 import { encryptPush } from './encrypt-push.ts';
 import { encodePushPayload, type PushPayload } from './push-payload.ts';
+import { ReceiptTokens } from './receipt-tokens.ts';
 import { VapidKeys } from './vapid-keys.ts';
 
 const MAX_DEVICES = 50;
@@ -42,9 +44,11 @@ type PushServiceAnswer = ContractResult<(typeof pushPort)['calls']['push.deliver
 export class PushDevices {
   readonly #deps: PushDevicesDeps;
   readonly #keys = lazy(() => VapidKeys.open(this.#deps.vault.secrets));
+  readonly #receipts: ReceiptTokens;
 
   constructor(deps: PushDevicesDeps) {
     this.#deps = deps;
+    this.#receipts = new ReceiptTokens(deps.vault.secrets);
   }
 
   get isAvailable(): boolean {
@@ -88,6 +92,17 @@ export class PushDevices {
   /** Ids of all devices that may be sent to now. */
   async listIds(): Promise<string[]> {
     return (await this.#listRecords()).map(({ id }) => id);
+  }
+
+  /** Values by which a device proves that it has shown a delivery. */
+  createReceipts(deliveryId: string, deviceId: string): Promise<{ shown: string; opened: string }> {
+    return this.#receipts.create(deliveryId, deviceId);
+  }
+
+  /** The receipt that a value proves; undefined if no device of the list could send it. */
+  async readReceipt(value: string): Promise<SentReceipt | undefined> {
+    const proof = await this.#receipts.verify(value, await this.listIds());
+    return proof && { sentId: toSentId(proof.deviceId, proof.deliveryId), state: proof.state, at: this.#deps.clock.now() };
   }
 
   /** Sends a test notification. Throws `NOT_FOUND`, or an error for the person. */
@@ -160,6 +175,9 @@ export class PushDevices {
     this.#deps.hub.emit({ event: 'push.changed', payload: { id } }, null);
   }
 }
+
+/** Id of a delivery at a device, for receipts. */
+export const toSentId = (deviceId: string, deliveryId: string): string => `${deviceId}:${deliveryId}`;
 
 const createNotFoundError = (): RpcError => new RpcError('NOT_FOUND', 'This device receives no push notifications.');
 

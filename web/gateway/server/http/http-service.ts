@@ -8,6 +8,9 @@ import { isHookUrl } from '#shared/http/hook-path.ts';
 import { OAUTH_CALLBACK_PATH } from '#shared/ports/oauth-port.ts';
 import { pushAnswer } from '#shared/ports/push-port.ts';
 import { PUSH_ANSWER_PATH } from '#shared/push-answer-path.ts';
+import { isPushReceipt } from '../../automation/push/receipt-tokens.ts';
+import type { PushDevices } from '../../automation/push/push-devices.ts';
+import type { Deliveries } from '../../automation/deliveries/deliveries.ts';
 import type { ApprovalDeliveries } from '../../automation/approvals/approval-deliveries.ts';
 import type { Hooks } from '../../automation/hooks/hooks.ts';
 import type { Authorizations } from '../../config/oauth/authorizations.ts';
@@ -32,6 +35,8 @@ interface HttpServiceDeps {
   http: Lazy<HttpHandler>;
   authorizations: Lazy<Authorizations>;
   approvalDeliveries: Lazy<Pick<ApprovalDeliveries, 'answerPush'>>;
+  pushDevices: Lazy<Pick<PushDevices, 'readReceipt'>>;
+  deliveries: Lazy<Pick<Deliveries, 'receiveFromDevices'>>;
   hooks: Lazy<Hooks>;
   clock: Clock;
   vault: Pick<Vault, 'usage'>;
@@ -95,13 +100,23 @@ export class HttpService {
     });
   }
 
-  /** Handles a button of a notification. */
+  /** Handles a button or a receipt of a notification. */
   async #answerPush(request: Request): Promise<Response> {
     const body = pushAnswer.safeParse(await request.json().catch(() => undefined));
-    const result = body.success ? await (await this.#deps.approvalDeliveries.load()).answerPush(body.data.value) : undefined;
-    if (!result) return Response.json({ outcome: 'unknown', message: 'This is not a button.' }, { status: 400 });
+    if (!body.success) return Response.json({ outcome: 'unknown', message: 'This is not a button.' }, { status: 400 });
+    const { value } = body.data;
+    if (isPushReceipt(value)) return this.#receivePushReceipt(value);
+    const result = await (await this.#deps.approvalDeliveries.load()).answerPush(value);
     const isDone = result.outcome === 'approved' || result.outcome === 'denied';
     return Response.json(result, { status: isDone ? 200 : result.outcome === 'unknown' ? 404 : 409 });
+  }
+
+  async #receivePushReceipt(value: string): Promise<Response> {
+    const { pushDevices, deliveries } = this.#deps;
+    const receipt = await (await pushDevices.load()).readReceipt(value);
+    if (!receipt) return Response.json({ outcome: 'unknown', message: 'This receipt is unknown.' }, { status: 404 });
+    (await deliveries.load()).receiveFromDevices([receipt]);
+    return Response.json({ outcome: 'received', message: 'Received.' });
   }
 
   /** A call of an incoming hook, which the bridge does not authenticate. */
