@@ -9,6 +9,7 @@ import { benchCitations } from './citations-bench.ts';
 import { benchCluster } from './cluster-bench.ts';
 import { benchCollections } from './collections/collections-bench.ts';
 import { benchDeltas } from './deltas-bench.ts';
+import { benchDreaming } from './dreaming-bench.ts';
 import { benchDocumentRecall } from './document-recall-bench.ts';
 import { benchDocuments } from './documents-bench.ts';
 import { type Figure, formatTable } from './figures.ts';
@@ -23,6 +24,7 @@ import { benchOpen } from './open-bench.ts';
 import { benchPassages } from './passages-bench.ts';
 import { benchPrompts } from './prompts-bench.ts';
 import { benchRecall } from './recall-bench.ts';
+import { benchRecallQuality } from './recall-quality-bench.ts';
 import { benchRpc } from './rpc-bench.ts';
 import { benchScale } from './scale-bench.ts';
 import { benchSearch } from './search-bench.ts';
@@ -57,6 +59,8 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   collections: benchCollections,
   memory: benchMemorySearch,
   recall: benchRecall,
+  dreaming: benchDreaming,
+  'recall-quality': benchRecallQuality,
   tokens: benchTokens,
   tools: benchTools,
   prompts: benchPrompts,
@@ -67,9 +71,9 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
 };
 
 /** Sections that prove a promise on every machine: a missed limit fails the command. */
-const PROOFS = new Set(['citations', 'document-recall', 'injection', 'prompts', 'sub-agents', 'tools']);
+const PROOFS = new Set(['citations', 'document-recall', 'dreaming', 'injection', 'prompts', 'sub-agents', 'tools']);
 /** Sections that need no built app. */
-const UNBUILT = new Set([...PROOFS, 'passages', 'collections']);
+const UNBUILT = new Set([...PROOFS, 'passages', 'collections', 'recall-quality']);
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } });
 const names = values.only?.split(',') ?? Object.keys(SECTIONS);

@@ -56,4 +56,14 @@ export const dreaming = [
     'dreaming.doctor/schedule': 'The doctor tells of a schedule that cannot be kept, of one that has not been kept, and of runs that fail.',
     'dreaming.text/inert': 'Text in signals is only text: it forges no line of the memory and no mark of a report.',
   }),
+  chosenSection('issue 41, "Better overnight"', {
+    'dreaming.exam/keeps':
+      'Changes of memory are tried on a copy by an exam; only those are made with which recall answers more, or as much with fewer tokens.',
+    'dreaming.exam/updates': 'A later statement replaces a memory; statements about others, or that can both be true, do not.',
+    'dreaming.exam/untrusted':
+      'Text from outside is never a question, a replacement or a promotion, and labelled memories are not touched.',
+    'dreaming.exam/undo': 'A change can be undone, and is not made again; a crash at any write leaves memory before or after it.',
+    'dreaming.exam/month': 'Over simulated days held-out answers do not get worse from night to night, and recall takes fewer tokens.',
+    'dreaming.exam/methods': 'The exam and its changes are listed; only people read its questions, and make, undo or dismiss changes.',
+  }),
 ];

@@ -13,6 +13,10 @@ export const memory = [
     'memory.search/times': 'Times that a query names ("last March") bring up what was said then, or speaks of then.',
     'memory.search/reasons': 'Each result says which words of the query speak for it.',
     'memory.search/follows': 'What is added, changed or removed is searched so at once.',
+    'memory.search/rank':
+      'Who said it, what is current and what is denied decide the order, and a passage next to a better one is put back.',
+    'memory.search/lines':
+      'A single line that begins with a name is what that person said: lines of one hour are neighbours, and a date in front says when.',
     'memory.search/any-text': 'Any text can be added and asked for; scores fall, and coverage stays within 0 and 1.',
     'memory.config/yaml': 'Settings are read in either spelling, from YAML too; what does not fit is named.',
     'memory.compaction/check':

@@ -136,7 +136,7 @@ export async function startMatrixServer(clock: Pick<Clock, 'after' | 'now'>) {
       case 'state':
         return room.name === undefined ? refuse(404, 'M_NOT_FOUND', 'No such state') : { json: { name: room.name } };
       case 'typing':
-        typing.push({ roomId, typing: body['typing'] });
+        typing.push({ roomId, typing: body['typing'] === true });
         return { json: {} };
       case 'receipt':
         readByAccount.push(transaction);

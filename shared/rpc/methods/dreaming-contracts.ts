@@ -33,6 +33,11 @@ const candidate = z.object({
   reason: z.string().optional(),
 });
 
+const examScore = z.object({ right: integer, tokens: integer });
+
+/** Result of an exam: questions, right answers and tokens of recall before and after the changes, and the number of changes. */
+const examResult = z.object({ questions: integer, before: examScore, after: examScore, kept: integer, turnedDown: integer });
+
 export const dreamRun = z.object({
   id: z.string(),
   /** Whether the schedule or a person started the run. */
@@ -52,6 +57,8 @@ export const dreamRun = z.object({
   rem: z.object({ themes: z.array(z.array(z.string())), byModel: z.boolean(), path: z.string() }).optional(),
   /** The best `candidates`; `more` is the number of the others. */
   deep: z.object({ promoted: integer, proposed: integer, finished: integer, candidates: z.array(candidate), more: integer }).optional(),
+  /** The exam of the deep phase; missing if none was held. */
+  exam: examResult.optional(),
 });
 /** A run of dreaming. Timestamps are in milliseconds since the Unix epoch. */
 export type DreamRun = z.infer<typeof dreamRun>;
@@ -97,6 +104,42 @@ const dreamProposal = z.object({
 /** A suggestion for long-term memory that waits for review or was reviewed. */
 export type DreamProposal = z.infer<typeof dreamProposal>;
 
+const changedMemory = z.object({ text: z.string(), category, createdAt: z.number() });
+const changeId = z.string().regex(/^[0-9a-f]{64}$/, 'must be the id of a change, 64 characters of hex');
+
+const dreamChange = z.object({
+  id: z.string(),
+  /**
+   * `update`: a later statement replaces the memory. `retire`: the later statement is already in memory. `merge`: another memory says the
+   * same. `shorten`: words that state nothing are removed. `promote`: a new memory.
+   */
+  kind: z.enum(['update', 'retire', 'merge', 'shorten', 'promote']),
+  /** `proposed`: waits for review. `turned_down`: the exam did not improve. */
+  state: z.enum(['proposed', 'applying', 'applied', 'undone', 'dismissed', 'turned_down']),
+  removed: z.array(changedMemory),
+  added: z.array(changedMemory),
+  /** For a merge: the memory that stays. */
+  duplicateOf: z.string().optional(),
+  /** Source of an added text that was not in memory; empty otherwise. */
+  sourceRef: z.string(),
+  /** The questions that the change touches: right answers and tokens of recall without and with the change. */
+  trial: z.object({ questions: integer, rightBefore: integer, rightAfter: integer, tokensBefore: integer, tokensAfter: integer }),
+  /** When the change entered this state. */
+  at: z.number(),
+});
+/** A change of long-term memory that the exam has tried. */
+export type DreamChange = z.infer<typeof dreamChange>;
+
+const examQuestion = z.object({
+  question: z.string(),
+  expected: z.string(),
+  /** Statement that contains the answer. */
+  statement: z.string(),
+  /** `recall`: a query that recalled the statement. `statement`: the statement without its answer. `model`: written by the agent's model. */
+  by: z.enum(['recall', 'statement', 'model']),
+});
+export type ExamQuestionInfo = z.infer<typeof examQuestion>;
+
 const agent = agentId.default('main');
 const workspaceFields = { agentId: z.string(), workspace: z.string() };
 const idempotencyKey = z.string().min(1).max(256).optional();
@@ -129,6 +172,7 @@ export const dreamingContracts = {
         maxAgeDays: integer,
         storage: z.enum(['inline', 'separate', 'both']),
         promotion: z.enum(['propose', 'promote']),
+        exam: z.enum(['off', 'rules', 'model']),
       }),
       weights: components,
       running: dreamRun.nullable(),
@@ -217,5 +261,47 @@ export const dreamingContracts = {
     docs: 'Returns a run and the narrative that it wrote. Example: `{"runId": "…"}`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'read' },
+  }),
+  'dreaming.exam': defineMethod({
+    params: z.strictObject({ agentId: agent, limit: integer.min(1).max(400).default(100) }),
+    result: z.object({ ...workspaceFields, questions: z.array(examQuestion), count: integer }),
+    docs: 'Lists the questions of the last exam, which dreaming wrote from the vault. The results of the last nights are in `dreaming.history`. Not available to API keys and channels. Example: `{"limit": 20}`.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'read' },
+  }),
+  'dreaming.changes': defineMethod({
+    params: z.strictObject({
+      agentId: agent,
+      state: z.enum(['all', 'proposed', 'applied', 'turned_down']).default('all'),
+      limit: integer.min(1).max(500).default(100),
+    }),
+    result: z.object({ ...workspaceFields, changes: z.array(dreamChange), count: integer }),
+    docs: 'Lists the changes of long-term memory that the exam has tried, newest first: those that wait for review, those made, and those turned down, with the result of the exam. Example: `{"state": "turned_down"}`.',
+    fails: ['NOT_FOUND'],
+    policy: { scope: 'read' },
+  }),
+  'dreaming.applyChange': defineMethod({
+    params: z.strictObject({ agentId: agent, changeId }),
+    result: z.object({ change: dreamChange }),
+    emits: ['dreaming.changed'],
+    docs: 'Makes a change that waits for review, was undone or was turned down. Returns `INVALID_PARAMS` if a memory that it replaces no longer exists. Not available to API keys and channels. Example: `{"changeId": "<64 hex>"}`.',
+    fails: ['NOT_FOUND', 'ALREADY_EXISTS'],
+    policy: { scope: 'write' },
+  }),
+  'dreaming.undoChange': defineMethod({
+    params: z.strictObject({ agentId: agent, changeId }),
+    result: z.object({ change: dreamChange }),
+    emits: ['dreaming.changed'],
+    docs: 'Undoes a change: the memories that it replaced are restored. It is not made again. Not available to API keys and channels. Example: `{"changeId": "<64 hex>"}`.',
+    fails: ['NOT_FOUND', 'ALREADY_EXISTS'],
+    policy: { scope: 'write' },
+  }),
+  'dreaming.dismissChange': defineMethod({
+    params: z.strictObject({ agentId: agent, changeId }),
+    result: z.object({ change: dreamChange }),
+    emits: ['dreaming.changed'],
+    docs: 'Dismisses a change that waits for review. It is not suggested again. Not available to API keys and channels. Example: `{"changeId": "<64 hex>"}`.',
+    fails: ['NOT_FOUND', 'ALREADY_EXISTS'],
+    policy: { scope: 'write' },
   }),
 };

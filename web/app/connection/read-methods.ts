@@ -86,6 +86,8 @@ const READ_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'dreaming.review',
   'dreaming.history',
   'dreaming.report',
+  'dreaming.exam',
+  'dreaming.changes',
   'system.heartbeat.last',
   'exec.list',
   'exec.get',

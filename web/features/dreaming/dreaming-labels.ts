@@ -1,4 +1,4 @@
-import type { DreamProposal, DreamRun, DreamSignal } from '#shared/rpc/methods/dreaming-contracts.ts';
+import type { DreamChange, DreamProposal, DreamRun, DreamSignal } from '#shared/rpc/methods/dreaming-contracts.ts';
 import type { ScoreComponent, SignalState } from './types.ts';
 import { formatNumber } from '#app/i18n/format.ts';
 import { m } from '#app/i18n/messages.ts';
@@ -54,6 +54,23 @@ export const CATEGORY_LABELS: Readonly<Record<DreamProposal['category'], () => s
   task: () => m.dreaming_category_task(),
   event: () => m.dreaming_category_event(),
   other: () => m.dreaming_category_other(),
+};
+
+export const CHANGE_KIND_LABELS: Readonly<Record<DreamChange['kind'], () => string>> = {
+  update: () => m.dreaming_change_update(),
+  retire: () => m.dreaming_change_retire(),
+  merge: () => m.dreaming_change_merge(),
+  shorten: () => m.dreaming_change_shorten(),
+  promote: () => m.dreaming_change_promote(),
+};
+
+export const CHANGE_STATE_LABELS: Readonly<Record<DreamChange['state'], () => string>> = {
+  proposed: () => m.dreaming_change_proposed(),
+  applying: () => m.dreaming_change_applied(),
+  applied: () => m.dreaming_change_applied(),
+  undone: () => m.dreaming_change_undone(),
+  dismissed: () => m.dreaming_change_dismissed(),
+  turned_down: () => m.dreaming_change_turned_down(),
 };
 
 /** Formats a share in hundredths: 46. */

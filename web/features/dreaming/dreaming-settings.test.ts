@@ -3,7 +3,7 @@ import { getChanges, type DreamingDraft, mergeRemoteChanges, hasInvalidField, su
 
 const scoringWeights = { frequency: 25, relevance: 20, diversity: 15, recency: 15, consolidation: 15, conceptual: 10 };
 const draft: DreamingDraft = {
-  ...{ enabled: false, cron: '0 3 * * *', timezone: 'UTC', storage: 'inline', promotion: 'propose', scoringWeights },
+  ...{ enabled: false, cron: '0 3 * * *', timezone: 'UTC', storage: 'inline', promotion: 'propose', exam: 'rules', scoringWeights },
   ...{ limit: 10, minScore: 0.5, minRecallCount: 2, minUniqueQueries: 2, recencyHalfLifeDays: 7, maxAgeDays: 30 },
 };
 

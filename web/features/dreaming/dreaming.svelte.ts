@@ -1,4 +1,4 @@
-import type { DreamProposal, DreamRun, DreamSignal } from '#shared/rpc/methods/dreaming-contracts.ts';
+import type { DreamChange, DreamProposal, DreamRun, DreamSignal, ExamQuestionInfo } from '#shared/rpc/methods/dreaming-contracts.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import type { DreamStatus, SignalState } from './types.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
@@ -10,6 +10,8 @@ import { toasts } from '#kit/toasts.svelte.ts';
 
 /** Signals per page of the list. */
 const PAGE_SIZE = 25;
+/** Maximum number of changes shown. */
+const MAX_CHANGES = 30;
 
 /** Dreaming of one agent: proposals for review, signals, past runs, and settings. */
 class Dreaming {
@@ -21,6 +23,8 @@ class Dreaming {
   signals = $state.raw<DreamSignal[] | null>(null);
   total = $state(0);
   runs = $state.raw<DreamRun[] | null>(null);
+  /** Changes that the exam has tried; those that wait for review first. */
+  changes = $state.raw<DreamChange[] | null>(null);
   problem = $state<Problem | null>(null);
   /** Settings that were set, by name; all others have their defaults. */
   configured = $state.raw<Readonly<Record<string, unknown>>>({});
@@ -51,11 +55,12 @@ class Dreaming {
     const { agentId } = this;
     const loadId = ++this.#loadCount;
     try {
-      const [status, review, signals, history, agents, configured] = await Promise.all([
+      const [status, review, signals, history, changes, agents, configured] = await Promise.all([
         gateway.call('dreaming.status', { agentId }),
         gateway.call('dreaming.review', { agentId }),
         gateway.call('dreaming.signals', { agentId, query: this.query, state: this.state, limit: this.#visibleCount }),
         gateway.call('dreaming.history', { agentId, limit: 20 }),
+        gateway.call('dreaming.changes', { agentId, limit: MAX_CHANGES }),
         gateway.call('agents.list', {}),
         readSetting('dreaming'),
       ]);
@@ -66,6 +71,7 @@ class Dreaming {
       this.signals = signals.signals;
       this.total = signals.total;
       this.runs = history.runs;
+      this.changes = changes.changes.toSorted((a, b) => Number(b.state === 'proposed') - Number(a.state === 'proposed'));
       this.agents = agents.agents.map(({ id, config }) => ({ id, name: config.name ?? (id === 'main' ? m.dreaming_main_agent() : id) }));
       this.configured = typeof configured === 'object' ? { ...configured } : {};
       this.problem = null;
@@ -79,7 +85,7 @@ class Dreaming {
     this.agentId = agentId;
     this.status = null;
     this.proposals = this.signals = null;
-    this.runs = null;
+    this.runs = this.changes = null;
     this.#visibleCount = PAGE_SIZE;
     void this.load();
   }
@@ -122,6 +128,28 @@ class Dreaming {
         (error: unknown) => void (this.problem = toProblem(error, m.dreaming_doing_take_back())),
       );
     toasts.show(m.dreaming_rejected_text({ text: shorten(proposal.text) }), { action: { label: m.kit_undo(), run: undo } });
+    await this.load();
+  }
+
+  async fetchQuestions(): Promise<ExamQuestionInfo[]> {
+    return (await gateway.call('dreaming.exam', { agentId: this.agentId })).questions;
+  }
+
+  async applyChange({ id: changeId }: DreamChange): Promise<void> {
+    await gateway.call('dreaming.applyChange', { agentId: this.agentId, changeId });
+    announcer.announce(m.dreaming_change_was_applied());
+    await this.load();
+  }
+
+  async undoChange({ id: changeId }: DreamChange): Promise<void> {
+    await gateway.call('dreaming.undoChange', { agentId: this.agentId, changeId });
+    announcer.announce(m.dreaming_change_was_undone());
+    await this.load();
+  }
+
+  async dismissChange({ id: changeId }: DreamChange): Promise<void> {
+    await gateway.call('dreaming.dismissChange', { agentId: this.agentId, changeId });
+    announcer.announce(m.dreaming_change_was_dismissed());
     await this.load();
   }
 

@@ -19,6 +19,13 @@ export const SUGGESTIONS = {
 /** Questions that recalled the notes on different days. */
 const QUERIES = ['Who can come along in the boat?', 'When do we start counting?', 'What goes into the club news?', 'plan the next count'];
 
+/** Exams of the last nights, the newest first. */
+const EXAMS: readonly DreamRun['exam'][] = [
+  { questions: 31, before: { right: 25, tokens: 902 }, after: { right: 28, tokens: 741 }, kept: 3, turnedDown: 2 },
+  { questions: 29, before: { right: 23, tokens: 884 }, after: { right: 25, tokens: 832 }, kept: 2, turnedDown: 1 },
+  { questions: 26, before: { right: 19, tokens: 911 }, after: { right: 22, tokens: 846 }, kept: 3, turnedDown: 1 },
+];
+
 const COMPONENTS = { frequency: 0.67, relevance: 0.74, diversity: 0.6, recency: 0.81, consolidation: 0.52, conceptual: 0.5 };
 
 const REPORT = `# Last night
@@ -74,6 +81,7 @@ export async function seedDreams(workspace: Workspace, origin: string, now: numb
             },
           }
         : {}),
+      exam: EXAMS[nights],
       deep: { promoted: 0, proposed: nights === 0 ? 3 : 0, finished: 0, candidates: nights === 0 ? candidates : [], more: 0 },
     };
     await log.put(run);

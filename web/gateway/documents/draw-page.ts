@@ -2,7 +2,7 @@ import type { PDFPageProxy } from 'unpdf/pdfjs';
 import type { DrawRequest, PageArea, PageDrawing } from '#shared/ports/page-drawing.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { NoFilterFactory, WorkerCanvasFactory } from './ocr/worker-canvas.ts';
-import { loadPdf, openPdf } from './pdf.ts';
+import { loadPdf, openPdf, type PdfOptions } from './pdf.ts';
 
 /** Maximum size of a drawing in pixels. */
 const MAX_PIXELS = 8_000_000;
@@ -14,7 +14,7 @@ type Viewport = ReturnType<PDFPageProxy['getViewport']>;
 export async function drawPage({ name, bytes, page: number, quote, width }: DrawRequest): Promise<PageDrawing> {
   // Fonts are loaded into the worker: pdf.js asks only for the document's set of them.
   const fonts = {
-    ownerDocument: { fonts: (globalThis as unknown as { fonts: unknown }).fonts },
+    ownerDocument: { fonts: (globalThis as unknown as { fonts: unknown }).fonts } as unknown as PdfOptions['ownerDocument'],
     disableFontFace: false,
     useSystemFonts: true,
   };

@@ -79,7 +79,7 @@ export async function readPdf(
   }
 }
 
-type PdfOptions = Partial<Extract<Parameters<typeof getDocument>[0], { data?: unknown; password?: unknown }>>;
+export type PdfOptions = Partial<Extract<Parameters<typeof getDocument>[0], { data?: unknown; password?: unknown }>>;
 
 /** Begins to load a PDF; `options` of pdf.js replace those for reading text. */
 export const loadPdf = (bytes: Uint8Array<ArrayBuffer>, options: PdfOptions = {}): ReturnType<typeof getDocument> =>

@@ -2,6 +2,7 @@ import { isCategory, MemoryCategory, parseMemories } from '../memory/long-term.t
 import type { Workspace } from '../memory/workspace.ts';
 import { inheritRecalls } from './inherited-recalls.ts';
 import type { DreamingConfig } from './dreaming-config.ts';
+import type { holdExam } from './exam/hold-exam.ts';
 import type { Pace } from './pace.ts';
 import { toMemoryText, type Promoter } from './promoter.ts';
 import type { Promotion, PromotionLog } from './promotion-log.ts';
@@ -9,26 +10,10 @@ import type { Candidate, PromotionScorer } from './promotion-scorer.ts';
 import type { CandidateReport, DeepReport } from './phase-report.ts';
 import type { SignalsStore } from './signals-store.ts';
 import { DREAMS_FILE, type SignalSources } from './signal-sources.ts';
-import { extractTerms } from '../search/text/extract-terms.ts';
-import { normalizeText } from './signal.ts';
+import { extractFeatures, isNearDuplicate, type TextFeatures } from './text-features.ts';
 
-/** Share of common terms from which two texts count as equal. */
-const MIN_SIMILARITY = 0.85;
-
-const MIN_TERMS = 3;
-
-const NEGATION =
-  /\b(?:not?|never|nor|none|nobody|nothing|without|cannot|no longer|nicht|kein\w*|nie|jamais|pas|nunca|non)\b|n['’]t\b|[不没無ない]/giu;
-
-const NUMBER = /\p{N}+(?:[.,:/-]\p{N}+)*/gu;
-
-/** Features of a text that are compared. */
-interface TextFeatures {
-  whole: string;
-  terms: ReadonlySet<string>;
-  /** Numbers, and the count of negations: texts that differ here differ, however much else they share. */
-  values: string;
-}
+/** Why the exam turned a promotion down. */
+const EXAM_REASON = 'the exam answers no more questions with it';
 
 /** Maximum number of pending proposals; once reached, no more are made. */
 const MAX_PROPOSALS = 200;
@@ -43,6 +28,8 @@ export interface DeepPhaseDeps {
   sources: SignalSources;
   log: PromotionLog;
   promoter: Promoter;
+  /** Holds the exam and returns the promotions that it keeps; undefined if there is no exam. */
+  exam?: ((promotions: readonly Promotion[]) => ReturnType<typeof holdExam>) | undefined;
   now: () => number;
   pace: Pace;
 }
@@ -81,17 +68,27 @@ export async function runDeepPhase(deps: DeepPhaseDeps): Promise<Omit<DeepReport
       chosen.push(toPromotion(candidate, now()));
     }
   }
-  if (config.promotion === 'propose') await log.add(chosen);
-  else if (chosen.length > 0) await promoter.promote(chosen);
-  const proposed = config.promotion === 'propose' ? chosen.length : 0;
+  const exam = await deps.exam?.(chosen);
+  const passed = exam?.promotions ?? chosen;
+  withhold(candidates, new Set(chosen.filter((promotion) => !passed.includes(promotion)).map(({ contentHash }) => contentHash)));
+  if (config.promotion === 'propose') await log.add(passed);
+  else if (passed.length > 0) await promoter.promote(passed);
+  const proposed = config.promotion === 'propose' ? passed.length : 0;
   return {
     phase: 'DEEP',
-    promotedCount: interrupted.length + chosen.length - proposed,
+    promotedCount: interrupted.length + passed.length - proposed,
     proposedCount: proposed,
     finishedCount: interrupted.length,
     candidates,
     problems: [...broken, ...(await signals.brokenLines())],
+    ...(exam && { exam: exam.report }),
   };
+}
+
+/** Marks candidates that the exam turned down. */
+function withhold(candidates: CandidateReport[], turnedDown: ReadonlySet<string>): void {
+  for (const candidate of candidates)
+    if (turnedDown.has(candidate.contentHash)) Object.assign(candidate, { outcome: 'withheld', reason: EXAM_REASON });
 }
 
 /** The current content of the long-term memory and `DREAMS.md`, whoever wrote it. */
@@ -121,21 +118,3 @@ const toCandidateReport = (
   outcome,
   ...(reason !== undefined && { reason }),
 });
-
-function extractFeatures(text: string): TextFeatures {
-  return {
-    whole: normalizeText(text),
-    terms: new Set(extractTerms(text)),
-    values: [...(text.match(NUMBER) ?? []).sort(), (text.match(NEGATION) ?? []).length % 2].join(' '),
-  };
-}
-
-/** Whether `known` has the same content as `text`, in identical or similar words. */
-function isNearDuplicate(known: TextFeatures, text: TextFeatures): boolean {
-  if (known.whole === text.whole) return true;
-  if (text.terms.size >= MIN_TERMS && ` ${known.whole} `.includes(` ${text.whole} `)) return true;
-  if (known.values !== text.values) return false;
-  const shared = [...text.terms].filter((term) => known.terms.has(term)).length;
-  const all = known.terms.size + text.terms.size - shared;
-  return all > 0 && (text.terms.size < MIN_TERMS ? shared === all : shared / all >= MIN_SIMILARITY);
-}

@@ -23,6 +23,7 @@ export class DreamingConfig {
   /** Normalized so that the sum is 1. */
   readonly scoringWeights: Readonly<Record<ComponentName, number>>;
   readonly promotion: 'propose' | 'promote';
+  readonly exam: 'off' | 'rules' | 'model';
 
   /** Throws an Error that names the invalid setting. */
   constructor(input: DreamingConfigInput | Record<string, unknown> = {}) {
@@ -40,6 +41,7 @@ export class DreamingConfig {
     this.storage = read.storage;
     this.scoringWeights = read.scoringWeights;
     this.promotion = read.promotion;
+    this.exam = read.exam;
   }
 
   /** Parses a YAML document with the settings at the top level or under `dreaming`. Throws an Error that names the line or the setting. */

@@ -1,11 +1,16 @@
 import type { Workspace } from '../memory/workspace.ts';
+import type { RecallSettings } from '../recall/recall-settings.ts';
 import type { DreamingConfig } from './dreaming-config.ts';
 import { runDeepPhase } from './deep-phase.ts';
 import { runLightPhase } from './light-phase.ts';
+import { ChangeLog } from './exam/change-log.ts';
+import { ChangeReview } from './exam/change-review.ts';
+import { type ExamQuestion, readQuestions } from './exam/exam-question.ts';
+import { holdExam, type WriteQuestions } from './exam/hold-exam.ts';
 import { runExclusive } from './run-exclusive.ts';
 import { type Pace, noPace } from './pace.ts';
 import { Promoter } from './promoter.ts';
-import { PromotionLog } from './promotion-log.ts';
+import { type Promotion, PromotionLog } from './promotion-log.ts';
 import { PromotionScorer } from './promotion-scorer.ts';
 import { type Narrate, runRemPhase } from './rem-phase.ts';
 import { DreamingPhase, type PhaseReports } from './phase-report.ts';
@@ -24,6 +29,12 @@ export interface DreamingOptions {
   narrateMs?: number;
   /** Reads sources that are not files of the workspace. */
   readSource?: ReadSource;
+  /** Settings of the recall by which the exam is taken. */
+  recall?: Partial<RecallSettings>;
+  /** Ids of memories that come from untrusted content: the exam ignores them, and they are not changed. */
+  listUntrusted?: () => Promise<ReadonlySet<string>>;
+  /** Writes questions of the exam with a model; used if the setting `exam` is `model`. */
+  writeQuestions?: WriteQuestions;
   /** Awaited between pieces of work. */
   pace?: Pace;
 }
@@ -33,11 +44,14 @@ export class DreamingPhases {
   readonly signals: SignalsStore;
   /** Proposals that wait for a decision of the user. */
   readonly review: ReviewQueue;
+  /** Changes of the long-term memory that the exam has tried. */
+  readonly changes: ChangeReview;
   readonly #workspace: Workspace;
   readonly #config: DreamingConfig;
   readonly #options: DreamingOptions;
   readonly #log: PromotionLog;
   readonly #promoter: Promoter;
+  readonly #changeLog: ChangeLog;
   readonly #now: () => number;
   readonly #longTermFile: string;
   readonly #pace: Pace;
@@ -63,6 +77,19 @@ export class DreamingPhases {
       now: this.#now,
       inTurn: (run) => this.#runExclusive(run),
     });
+    this.#changeLog = new ChangeLog(workspace);
+    this.changes = new ChangeReview({
+      workspace,
+      longTermFile: this.#longTermFile,
+      log: this.#changeLog,
+      now: this.#now,
+      inTurn: (run) => this.#runExclusive(run),
+    });
+  }
+
+  /** Questions of the last exam. */
+  listQuestions(): Promise<ExamQuestion[]> {
+    return readQuestions(this.#workspace);
   }
 
   /** Runs one phase, after any phase active on this workspace. Throws an Error for an unknown phase. */
@@ -122,8 +149,34 @@ export class DreamingPhases {
     return runRemPhase({ workspace: this.#workspace, signals: this.signals, now, maxAgeDays, timezone, narrate, narrateMs, pace });
   }
 
+  async #exam(promotions: readonly Promotion[]): ReturnType<typeof holdExam> {
+    const { promotion, maxAgeDays, exam } = this.#config;
+    const { recall, listUntrusted, writeQuestions } = this.#options;
+    return holdExam(
+      {
+        workspace: this.#workspace,
+        longTermFile: this.#longTermFile,
+        sources: this.#sources(),
+        log: this.#changeLog,
+        review: this.changes,
+        proposes: promotion === 'propose',
+        maxAgeDays,
+        signals: await this.signals.getAllSignals(),
+        recall,
+        listUntrusted,
+        writeQuestions: exam === 'model' ? writeQuestions : undefined,
+        now: this.#now,
+        pace: this.#pace,
+      },
+      promotions,
+    );
+  }
+
   #deep(): Promise<Omit<PhaseReports['DEEP'], 'startedAt' | 'finishedAt'>> {
+    // Promotions to another file do not change what recall finds.
+    const holdsExam = this.#config.exam !== 'off' && this.#config.storage !== 'separate';
     return runDeepPhase({
+      exam: holdsExam ? (promotions) => this.#exam(promotions) : undefined,
       workspace: this.#workspace,
       config: this.#config,
       longTermFile: this.#longTermFile,

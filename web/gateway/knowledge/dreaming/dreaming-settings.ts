@@ -61,6 +61,11 @@ const fields = {
   scoringWeights: weights,
   /** `propose`: promotions wait for a user's approval. `promote`: they are written at once. */
   promotion: z.enum(['propose', 'promote']).default('propose'),
+  /**
+   * Exam by which changes of memory are kept or turned down. `rules`: its questions are written without a model. `model`: the agent's model
+   * writes some too. `off`: no exam; promotions are not tested, and memories are not merged, shortened or replaced.
+   */
+  exam: z.enum(['off', 'rules', 'model']).default('rules'),
 };
 
 /** Settings of dreaming, with their defaults. */

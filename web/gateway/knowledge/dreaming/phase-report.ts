@@ -1,4 +1,5 @@
 import type { ComponentName } from './dreaming-config.ts';
+import type { ExamReport } from './exam/hold-exam.ts';
 
 /** Phases of a dream: collect signals, score and promote, reflect. They run in the order light, REM, deep. */
 export const DreamingPhase = { LIGHT: 'LIGHT', DEEP: 'DEEP', REM: 'REM' } as const;
@@ -80,6 +81,8 @@ export interface DeepReport extends PhaseReport {
   finishedCount: number;
   /** By score, highest first. */
   candidates: CandidateReport[];
+  /** Missing if no exam was held. */
+  exam?: ExamReport | undefined;
 }
 
 export interface PhaseReports {

@@ -1,6 +1,5 @@
 import { Mutex } from '#shared/async/mutex.ts';
 import { TimeSlicer } from '#shared/async/time-slicer.ts';
-import { prepareRelatedTerms } from '../search/text/related-terms.ts';
 import { findTimeRanges } from '../search/text/time-words.ts';
 import type { SnapshotStore } from './index/index-store.ts';
 import { SnapshotWriter } from './index/snapshot-writer.ts';
@@ -9,6 +8,7 @@ import type { Memory } from './long-term-file.ts';
 import { createLongTermSnapshot, restoreLongTermSnapshot, type RestoredCategories } from './long-term-snapshot.ts';
 import { computeAnalysisCost } from './search/analysis-cost.ts';
 import { type FoundPassage, MemorySearch } from './search/memory-search.ts';
+import { toMemoryThread } from './search/spoken.ts';
 
 export type FoundMemory = Omit<FoundPassage, 'passage'> & { memory: Memory };
 
@@ -130,8 +130,8 @@ export class LongTermSearch {
     const restored = bytes && (await restoreLongTermSnapshot(bytes));
     this.#hasSnapshot = bytes !== undefined;
     if (restored) ({ search: this.#search, version: this.#version, categories: this.#restored } = restored);
-    // A first query would wait for them.
-    await prepareRelatedTerms(slicer);
+    await this.#search.prepare(slicer);
+    await this.#restored?.prepare(slicer);
   }
 
   /** Returns the number of removed memories. */
@@ -155,8 +155,7 @@ export class LongTermSearch {
       const indexed = this.#search.get(id);
       if (indexed?.text === text && indexed.at === createdAt) await slicer.after(COMPARE_COST);
       else {
-        // Each memory is a thread of its own: adjacent memories are about unrelated things.
-        this.#search.add({ id, thread: id, text, at: createdAt });
+        this.#search.add({ id, thread: toMemoryThread({ id, text, createdAt }), text, at: createdAt });
         this.#snapshotWriter.changed();
         await slicer.after(computeAnalysisCost(text));
       }

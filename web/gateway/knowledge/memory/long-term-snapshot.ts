@@ -59,6 +59,11 @@ export class RestoredCategories {
     [this.#ids, this.#categories] = [ids, categories];
   }
 
+  /** Builds in slices what the first lookup needs. */
+  prepare(slicer: TimeSlicer): Promise<void> {
+    return this.#ids.prepare(slicer);
+  }
+
   get(id: string): MemoryCategory | undefined {
     const number = this.#ids.find(id);
     return number === -1 ? undefined : CATEGORIES[this.#categories[number] ?? -1];

@@ -93,6 +93,8 @@ export const RECALL_POLICIES: Readonly<Record<PromptStyle, RecallPolicy>> = {
 /** A memory with its relevance to the question, 0 to 1. */
 export interface ScoredMemory extends RecallHit {
   relevance: number;
+  /** Relevance, weighted by its place among the results: what the search knows beyond words. */
+  priority: number;
 }
 
 /** Factor for a match of a single word: "and how old is she?" leaves only `old`, which matches many memories. */
@@ -107,13 +109,14 @@ export function computeRelevance({ coverage, why }: RecallHit, { neighbours }: R
   return share * (words > 1 || why.timely ? 1 : ONE_WORD_FACTOR);
 }
 
-/** The memories that a style selects, most relevant first. */
+/** The memories that a style selects, by priority. */
 export function selectMemories(found: readonly ScoredMemory[], policy: RecallPolicy): ScoredMemory[] {
   const ranked = found
     .filter(({ category }) => !policy.categories || (category !== undefined && policy.categories.includes(category)))
     .filter(({ why }) => why.timely || why.words.length + (policy.neighbours ? why.beside.length : 0) >= policy.words)
-    .toSorted((a, b) => b.relevance - a.relevance || (b.at ?? 0) - (a.at ?? 0));
-  const minRelevance = Math.max(policy.minRelevance, (ranked[0]?.relevance ?? 0) * policy.minRelative);
+    .toSorted((a, b) => b.priority - a.priority || (b.at ?? 0) - (a.at ?? 0));
+  const best = ranked.reduce((max, { relevance }) => Math.max(max, relevance), 0);
+  const minRelevance = Math.max(policy.minRelevance, best * policy.minRelative);
   return ranked.filter(({ relevance }) => relevance >= minRelevance).slice(0, policy.maxMemories);
 }
 

@@ -77,6 +77,23 @@ verifies('recall/result', 'reports matches, their reason and duration', async ()
   expect(result.elapsedMs).toBeGreaterThanOrEqual(result.searchDebug.searchMs);
 });
 
+it('puts the best result of the search first, unless another covers far more of the question', async () => {
+  const order = async (first: number, second: number): Promise<string[]> => {
+    const hits = [
+      found('first', 'Lena is allergic to peanuts', { coverage: first }),
+      found('second', 'No peanuts at home', { coverage: second }),
+    ];
+    return (
+      await recaller(
+        {},
+        scripted(() => hits),
+      ).recall('Which nuts?', [], 's')
+    ).memories.map(({ id }) => id);
+  };
+  expect(await order(0.8, 0.9)).toEqual(['first', 'second']);
+  expect(await order(0.4, 0.9)).toEqual(['second', 'first']);
+});
+
 verifies('recall/statuses', 'empty, unavailable, timeout', async () => {
   const empty = await recaller().recall('Explain the TCP handshake', [], 's');
   expect([empty.status, empty.isEmpty, empty.summary, empty.memories]).toEqual(['empty', true, '', []]);

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '#shared/async/clock.ts';
+import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { CircuitBreaker } from '#shared/async/circuit-breaker.ts';
 import { ActiveRecallConfig, type ActiveRecallConfigFields } from './recall-config.ts';
 import { toSingleLine } from './context-message.ts';
@@ -17,6 +18,8 @@ import { ActiveRecallResult, type RecallHit, type RecalledMemory, type RecallSta
 const MIN_EXCERPT_CHARS = 24;
 
 const LEAD = '- ';
+/** How much the best result of a search counts more than a late one of the same relevance. */
+const RANK_BONUS = 1;
 
 /** Short-lived cache of answers by question; the oldest are evicted. */
 class AnswerCache<T> {
@@ -238,7 +241,7 @@ export class ActiveMemoryRecaller {
   }
 }
 
-/** Results for all queries, each memory once with its highest relevance. */
+/** Results for all queries, each memory once with its highest priority. */
 async function scoreMemories(
   search: RecallSearch,
   questions: readonly RecallQuery[],
@@ -247,16 +250,21 @@ async function scoreMemories(
 ): Promise<ScoredMemory[]> {
   const policy = RECALL_POLICIES[promptStyle];
   const best = new Map<string, ScoredMemory>();
+  const slicer = new TimeSlicer(signal);
   for (const question of questions) {
     const isEmpty = createEmptyWordFilter(question);
     const withoutEmpty = (words: readonly string[]): string[] => words.filter((word) => !isEmpty(word));
-    for (const hit of await search.search(question.text, MAX_RESULTS, signal)) {
+    for (const [rank, hit] of (await search.search(question.text, MAX_RESULTS, signal)).entries()) {
       const reasons = { ...hit.why, words: withoutEmpty(hit.why.words), beside: withoutEmpty(hit.why.beside) };
       const relevance = computeRelevance({ ...hit, why: reasons }, policy) * (question.latest ? 1 : policy.context);
-      if (relevance <= (best.get(hit.id)?.relevance ?? 0)) continue;
-      best.set(hit.id, { ...hit, why: reasons, relevance });
+      const priority = relevance * (1 + RANK_BONUS / (1 + rank / 2));
+      const known = best.get(hit.id);
+      if (relevance <= 0 || priority <= (known?.priority ?? 0)) continue;
+      best.set(hit.id, { ...hit, why: reasons, relevance, priority });
     }
     signal.throwIfAborted();
+    // Several queries over many memories would block for longer than one.
+    if (slicer.isDue) await slicer.pause();
   }
   return [...best.values()];
 }

@@ -58,6 +58,11 @@ export class TermLists {
     return [...(restored && number !== -1 ? [getPostings(restored, number)] : []), ...(since ? [since] : [])];
   }
 
+  /** Builds in slices what the first lookup needs. */
+  async prepare(slicer: TimeSlicer): Promise<void> {
+    await this.#restored?.terms.prepare(slicer);
+  }
+
   /** `doc` must not be lower than in earlier calls. */
   add(term: string, doc: number, times: number): void {
     let list = this.#lists.get(term);

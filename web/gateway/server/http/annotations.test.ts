@@ -7,10 +7,11 @@ const SOURCES = [
 ];
 
 it('annotates claims by pages of the web and by documents, with offsets in their part of the text', () => {
+  const quote = { text: '', start: 0, end: 0 };
   const citations = [
-    { number: 1, start: 0, end: 18 },
-    { number: 2, start: 19, end: 29 },
-    { number: 9, start: 0, end: 4 },
+    { number: 1, start: 0, end: 18, quote },
+    { number: 2, start: 19, end: 29, quote },
+    { number: 9, start: 0, end: 4, quote },
   ];
   const annotations = toAnnotations({ type: 'citations', start: 10, citations, sources: SOURCES }, 4);
   expect(annotations).toEqual([

@@ -16,6 +16,8 @@ import type { Workspace } from '../../../knowledge/memory/workspace.ts';
 import type { Settings } from '../../../config/settings-schema.ts';
 import type { SyncPort } from '../../../sync/sync-port.ts';
 import type { Vault } from '../../../storage/vault-interface.ts';
+import type { ContentLabels } from '../../trust/content-labels.ts';
+import { createQuestionWriter } from './question-writer.ts';
 import { runDreaming } from './run-dreaming.ts';
 import { createPace } from './pace.ts';
 import { collectRecalls } from './recall-signals.ts';
@@ -48,6 +50,7 @@ export interface DreamerDeps extends CompletionDeps {
   hub: Pick<EventBus, 'emit'>;
   clock: Clock;
   sync: SyncPort | undefined;
+  labels: Pick<ContentLabels, 'list'>;
   agents: Agents;
   settings(): Settings;
   /** The configured time zone. */
@@ -169,10 +172,17 @@ export class Dreamer {
     if (shared && fence === null) throw createRunningError();
     try {
       const narrate = await createNarrator(agent, this.#deps).catch((error: unknown) => () => Promise.reject(this.#deps.fault(error)));
+      const { recall } = settings().memory;
       const pace = createPace();
       const config = this.getConfig();
       const now = (): number => clock.now();
-      const phases = new DreamingPhases(workspace, config, { now, pace, ...(narrate ? { narrate } : {}) });
+      const phases = new DreamingPhases(workspace, config, {
+        now,
+        pace,
+        recall,
+        listUntrusted: () => this.#listUntrusted(name),
+        ...(narrate && { narrate, writeQuestions: createQuestionWriter(narrate) }),
+      });
       const includesSession = createSessionFilter(name, agents, settings(), await listOwnMemoryChats(vault));
       const { maxAgeDays } = config;
       return await runDreaming(run, {
@@ -192,13 +202,13 @@ export class Dreamer {
     }
   }
 
-  /** Applies a user's decision on a proposal and announces it. */
-  async decide(agentId: string, act: (phases: DreamingPhases) => Promise<Promotion>): Promise<DreamProposal> {
+  /** Applies a user's decision and announces it. */
+  async decide<Decided>(agentId: string, act: (phases: DreamingPhases) => Promise<Decided>): Promise<Decided> {
     const target = await this.openWorkspace(agentId);
     try {
-      const proposal = toProposal(await act(this.getPhases(target).phases));
+      const decided = await act(this.getPhases(target).phases);
       this.#emitChange(target.name, null);
-      return proposal;
+      return decided;
     } catch (error) {
       if (!(error instanceof ReviewError)) throw error;
       const code = { absent: 'NOT_FOUND', settled: 'ALREADY_EXISTS', unfit: 'INVALID_PARAMS' } as const;
@@ -214,6 +224,12 @@ export class Dreamer {
     const now = this.#deps.clock.now();
     const found = await listSignals({ signals, promotions, config, now, pace: createPace() }, filters);
     return { agentId, workspace: target.name, ...found, minScore: config.minScore };
+  }
+
+  /** Ids of memories that wait for review. */
+  async #listUntrusted(workspace: string): Promise<Set<string>> {
+    const labels = await this.#deps.labels.list('memory', `${workspace}/`);
+    return new Set([...labels.keys()].map((name) => name.slice(workspace.length + 1)));
   }
 
   #emitChange(workspace: string, run: DreamRun | null): void {

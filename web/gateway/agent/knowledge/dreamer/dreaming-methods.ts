@@ -1,10 +1,12 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { DREAM_PHASES, dreamingContracts } from '#shared/rpc/methods/dreaming-contracts.ts';
+import { DREAM_PHASES, type DreamProposal, dreamingContracts } from '#shared/rpc/methods/dreaming-contracts.ts';
 import type { Agents } from '../../agents.ts';
 import { requirePerson } from '../../../system/person.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { CronJob } from '#shared/rpc/methods/cron-contracts.ts';
 import { defineMethods } from '../../../system/methods.ts';
+import type { DreamingPhases } from '../../../knowledge/dreaming/dreaming-phases.ts';
+import type { Promotion } from '../../../knowledge/dreaming/promotion-log.ts';
 import type { Dreamer } from './dreamer.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { Settings } from '../../../config/settings-schema.ts';
@@ -36,6 +38,9 @@ export const dreamingMethods = defineMethods(dreamingContracts)(({
 }: DreamingMethodsDeps) => {
   const status = lazy(() => import('./dreaming-status.ts'));
   const dreamerModule = lazy(() => import('./dreamer.ts'));
+  /** Applies a user's decision on a suggestion. */
+  const decide = async (agentId: string, act: (phases: DreamingPhases) => Promise<Promotion>): Promise<DreamProposal> =>
+    (await dreamerModule()).toProposal(await (await dreamer.load()).decide(agentId, act));
   return {
     'dreaming.status': async ({ agentId }) => {
       const { getDreamingStatus } = await status();
@@ -62,21 +67,50 @@ export const dreamingMethods = defineMethods(dreamingContracts)(({
     'dreaming.accept': async ({ agentId, contentHash, text, category }, caller) => {
       requirePerson(caller, 'accept suggestions');
       const fields = { ...(text === undefined ? {} : { text }), ...(category === undefined ? {} : { category }) };
-      return { proposal: await (await dreamer.load()).decide(agentId, ({ review }) => review.accept(contentHash, fields)) };
+      return { proposal: await decide(agentId, ({ review }) => review.accept(contentHash, fields)) };
     },
     'dreaming.reject': async ({ agentId, contentHash, reason }, caller) => {
       requirePerson(caller, 'reject suggestions');
-      return { proposal: await (await dreamer.load()).decide(agentId, ({ review }) => review.reject(contentHash, reason)) };
+      return { proposal: await decide(agentId, ({ review }) => review.reject(contentHash, reason)) };
     },
     'dreaming.restore': async ({ agentId, contentHash }, caller) => {
       requirePerson(caller, 'restore suggestions');
-      return { proposal: await (await dreamer.load()).decide(agentId, ({ review }) => review.restore(contentHash)) };
+      return { proposal: await decide(agentId, ({ review }) => review.restore(contentHash)) };
     },
     'dreaming.history': async ({ agentId, limit }) => {
       const loaded = await dreamer.load();
       const target = await loaded.openWorkspace(agentId);
       const { runs } = await loaded.listRuns(target, limit);
       return { agentId, workspace: target.name, runs, count: runs.length };
+    },
+    'dreaming.exam': async ({ agentId, limit }, caller) => {
+      requirePerson(caller, 'read the exam');
+      const loaded = await dreamer.load();
+      const target = await loaded.openWorkspace(agentId);
+      const questions = await loaded.getPhases(target).phases.listQuestions();
+      const shown = questions
+        .slice(0, limit)
+        .map(({ query: question, expected, statement, by }) => ({ question, expected, statement, by }));
+      return { agentId, workspace: target.name, questions: shown, count: questions.length };
+    },
+    'dreaming.changes': async ({ agentId, state, limit }) => {
+      const loaded = await dreamer.load();
+      const target = await loaded.openWorkspace(agentId);
+      const all = await loaded.getPhases(target).phases.changes.history();
+      const found = state === 'all' ? all : all.filter((change) => change.state === state);
+      return { agentId, workspace: target.name, changes: found.slice(0, limit), count: found.length };
+    },
+    'dreaming.applyChange': async ({ agentId, changeId }, caller) => {
+      requirePerson(caller, 'change memory');
+      return { change: await (await dreamer.load()).decide(agentId, ({ changes }) => changes.apply(changeId)) };
+    },
+    'dreaming.undoChange': async ({ agentId, changeId }, caller) => {
+      requirePerson(caller, 'change memory');
+      return { change: await (await dreamer.load()).decide(agentId, ({ changes }) => changes.undo(changeId)) };
+    },
+    'dreaming.dismissChange': async ({ agentId, changeId }, caller) => {
+      requirePerson(caller, 'dismiss changes');
+      return { change: await (await dreamer.load()).decide(agentId, ({ changes }) => changes.dismiss(changeId)) };
     },
     'dreaming.report': async ({ agentId, runId }) => {
       const loaded = await dreamer.load();

@@ -42,7 +42,7 @@ export async function getDreamingStatus(
     phases.review.pending(),
     phases.signals.brokenLines(),
   ]);
-  const { limit, minScore, minRecallCount, minUniqueQueries, recencyHalfLifeDays, maxAgeDays, storage, promotion } = config;
+  const { limit, minScore, minRecallCount, minUniqueQueries, recencyHalfLifeDays, maxAgeDays, storage, promotion, exam } = config;
   return {
     agentId,
     workspace: target.name,
@@ -55,7 +55,7 @@ export async function getDreamingStatus(
       nextRunAt: await next(),
       ...(problem === undefined ? {} : { problem }),
     },
-    limits: { limit, minScore, minRecallCount, minUniqueQueries, recencyHalfLifeDays, maxAgeDays, storage, promotion },
+    limits: { limit, minScore, minRecallCount, minUniqueQueries, recencyHalfLifeDays, maxAgeDays, storage, promotion, exam },
     weights: { ...config.scoringWeights },
     running: runs.find(({ state }) => state === 'running') ?? null,
     lastRun: runs.find(({ state }) => state !== 'running') ?? null,

@@ -72,5 +72,5 @@ function withDeep(run: DreamRun, report: DeepReport): DreamRun {
     candidates: candidates.slice(0, MAX_RECORDED),
     more: Math.max(0, candidates.length - MAX_RECORDED),
   };
-  return { ...withProblems(run, report), deep };
+  return { ...withProblems(run, report), deep, ...(report.exam && { exam: report.exam }) };
 }

@@ -3,6 +3,8 @@ import { Mutex } from '#shared/async/mutex.ts';
 import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { NOTES_FOLDER, DIALOG_FOLDER } from '../layout.ts';
 import { computeAnalysisCost } from '../search/analysis-cost.ts';
+import type { Passage } from '../search/passage.ts';
+import { toMemoryThread } from '../search/spoken.ts';
 import { type FoundPassage, MemorySearch, type MemorySearchOptions } from '../search/memory-search.ts';
 import type { Workspace, WorkspaceFile } from '../workspace.ts';
 import { type IndexEntry, parseEntries, isIndexed } from './index-entry.ts';
@@ -236,11 +238,11 @@ export class FileIndex {
   async #add(entries: readonly IndexEntry[], unchanged: ReadonlyMap<string, IndexEntry>): Promise<void> {
     const slicer = new TimeSlicer(this.#closed.signal);
     for (const entry of entries) {
-      const { id, thread, text, speaker, key } = entry;
+      const { id, text, speaker, key } = entry;
       this.#byId.set(id, entry);
       if (key !== null) this.#messages.add(key);
       if (text.trim() === '' || unchanged.get(id)?.text === text) continue;
-      this.#search.add({ id, thread, text, at: getAgeingTime(entry), speaker: speaker ?? undefined });
+      this.#search.add({ id, text, speaker: speaker ?? undefined, ...getPlaceInTime(entry) });
       this.#revision++;
       this.#snapshotWriter.changed();
       await slicer.after(computeAnalysisCost(text));
@@ -267,7 +269,11 @@ export class FileIndex {
 }
 
 /** The long-term file does not age. */
-const getAgeingTime = ({ kind, at }: IndexEntry): number | null => (kind === 'memory' || kind === 'note' ? null : at);
+function getPlaceInTime(entry: IndexEntry): Pick<Passage, 'thread' | 'at' | 'writtenAt'> {
+  const { kind, thread, at } = entry;
+  if (kind === 'memory') return { thread: toMemoryThread({ ...entry, createdAt: at }), at: null, writtenAt: at ?? undefined };
+  return { thread, at: kind === 'note' ? null : at };
+}
 
 const isSame = (known: WorkspaceFile | undefined, file: WorkspaceFile): boolean =>
   known?.size === file.size && known.modifiedAt === file.modifiedAt;

@@ -6,6 +6,7 @@ import { detectLanguage, ENGLISH, type Language, LANGUAGES } from '../../search/
 import * as relations from '../../search/text/related-terms.ts';
 import { findTimeRanges, type TimeRange } from '../../search/text/time-words.ts';
 import type { Passage } from './passage.ts';
+import { parseSpoken } from './spoken.ts';
 import { PassageTable } from './passage-table.ts';
 import { ScorePool } from '../../search/score-pool.ts';
 import { TermLists } from '../../search/term-lists.ts';
@@ -21,10 +22,10 @@ export const CAUSE = '#cause';
 export const MONEY = '#money';
 
 const QUESTION_END = /[?？؟]["'”’)\]\s]*$/u;
-const NUMBER_WORDS =
+export const NUMBER_WORDS =
   /\p{N}|\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen|half|twice|once|couple)\b/iu;
-const MONEY_WORDS = /[$€£¥]|\b(quid|pounds?|dollars?|bucks|euros?|grand|cents|pence|free|k)\b|\d k\b|(hundred|thousand)/iu;
-const CAUSE_WORDS = /\b(because|cause|cos|since|so that|due to|that's why|the reason|in order to|thanks to)\b/i;
+export const MONEY_WORDS = /[$€£¥]|\b(quid|pounds?|dollars?|bucks|euros?|grand|cents|pence|free|k)\b|\d k\b|(hundred|thousand)/iu;
+export const CAUSE_WORDS = /\b(because|cause|cos|since|so that|due to|that's why|the reason|in order to|thanks to)\b/i;
 
 /** In-memory index of all passages by their terms: columns restored from a snapshot, and passages added since. */
 export class MemoryIndex implements TermIndex {
@@ -108,9 +109,19 @@ export class MemoryIndex implements TermIndex {
     return this.#passages.at(number);
   }
 
-  /** Time ranges mentioned in the passage's text. */
+  /** Time ranges mentioned in the passage's text, and the instant it was said if it does not age by that. */
   getTimes(number: number): readonly TimeRange[] {
     return this.#passages.getTimes(number);
+  }
+
+  /** Whether the text mentions a time. */
+  mentionsTime(number: number): boolean {
+    return this.getTimes(number).some((range) => !isInstant(range));
+  }
+
+  /** When it was said or written, also if it does not age; null if unknown. */
+  getTime(number: number): number | null {
+    return this.getTimes(number).find(isInstant)?.from ?? this.at(number);
   }
 
   /** Language of a passage's thread, as detected so far. */
@@ -140,6 +151,15 @@ export class MemoryIndex implements TermIndex {
     return this.#threads.end;
   }
 
+  /** Builds in slices what the first query needs. */
+  async prepare(slicer: TimeSlicer): Promise<void> {
+    await relations.prepareRelatedTerms(slicer);
+    await this.#lists.prepare(slicer);
+    // Compiles the expression.
+    findTimeRanges('', 0);
+    await slicer.pause();
+  }
+
   find(term: string): TermPostings | undefined {
     const lists = this.#lists.get(term);
     const listed = lists.reduce((sum, list) => sum + list.count, 0);
@@ -150,24 +170,29 @@ export class MemoryIndex implements TermIndex {
   /** Appends a passage to its thread; replaces one with the same id. */
   add(passage: Passage): void {
     this.remove(passage.id);
-    const words = splitWords(passage.text);
+    const { speaker, text, date } = parseSpoken(passage);
+    const words = splitWords(text);
     const thread = this.#threads.numberFor(passage.thread, this.languages[0] ?? ENGLISH);
     const language = detectLanguage(words.map(({ folded }) => folded)) ?? this.#threads.getLanguage(thread);
     this.#threads.setLanguage(thread, language);
-    const terms = extractTerms(passage, words, language);
-    const times = passage.at === null ? [] : findTimeRanges(passage.text, passage.at);
+    const terms = extractTerms(speaker, words, language);
+    const writtenAt = passage.at ?? passage.writtenAt ?? null;
+    const ownDate = date === undefined || writtenAt === null ? undefined : findTimeRanges(date, writtenAt)[0]?.from;
+    const saidAt = ownDate ?? writtenAt;
+    const times = saidAt === null ? [] : findTimeRanges(text, saidAt);
     if (times.length > 0) terms.counts.set(TIME, 1);
-    if (NUMBER_WORDS.test(passage.text)) terms.counts.set(NUMBER, 1);
-    if (MONEY_WORDS.test(passage.text)) terms.counts.set(MONEY, 1);
-    if (CAUSE_WORDS.test(passage.text)) terms.counts.set(CAUSE, 1);
+    if (saidAt !== null && saidAt !== passage.at) times.push({ from: saidAt, to: saidAt + 1 });
+    if (NUMBER_WORDS.test(text)) terms.counts.set(NUMBER, 1);
+    if (MONEY_WORDS.test(text)) terms.counts.set(MONEY, 1);
+    if (CAUSE_WORDS.test(text)) terms.counts.set(CAUSE, 1);
     const languageIndex = LANGUAGES.indexOf(language);
-    const facts = { thread, length: terms.length, times, asks: QUESTION_END.test(passage.text), language: languageIndex };
+    const facts = { thread, length: terms.length, times, asks: QUESTION_END.test(text), language: languageIndex };
     const number = this.#passages.add(passage, facts, this.#threads.getLastPassage(thread));
     for (const [term, times] of terms.counts) this.#lists.add(term, number, times);
     this.#threads.added(thread, number);
     this.#length += terms.length;
     this.#languages[languageIndex] = (this.#languages[languageIndex] ?? 0) + 1;
-    for (const name of getNames(passage.speaker)) this.#speakers.set(name, (this.#speakers.get(name) ?? 0) + 1);
+    for (const name of getNames(speaker)) this.#speakers.set(name, (this.#speakers.get(name) ?? 0) + 1);
   }
 
   remove(id: string): boolean {
@@ -179,7 +204,8 @@ export class MemoryIndex implements TermIndex {
     this.#length -= this.lengths[number] ?? 0;
     const language = this.#passages.languages[number] ?? 0;
     this.#languages[language] = (this.#languages[language] ?? 0) - 1;
-    for (const name of getNames(this.passage(number)?.speaker)) {
+    const removed = this.passage(number);
+    for (const name of getNames(removed && parseSpoken(removed).speaker)) {
       const count = (this.#speakers.get(name) ?? 0) - 1;
       if (count > 0) this.#speakers.set(name, count);
       else this.#speakers.delete(name);
@@ -218,11 +244,18 @@ export class MemoryIndex implements TermIndex {
   }
 }
 
+/** The time of a passage is among those that it mentions if it is not the one by which it ages. */
+const isInstant = ({ from, to }: TimeRange): boolean => to - from === 1;
+
 /** Folded words of a speaker's name. */
 const getNames = (speaker: string | undefined): string[] => (speaker === undefined ? [] : splitWords(speaker).map(({ folded }) => folded));
 
 /** The terms of a passage with their frequency, and its number of meaningful words. */
-function extractTerms({ speaker }: Passage, words: readonly Word[], language: Language): { counts: Map<string, number>; length: number } {
+function extractTerms(
+  speaker: string | undefined,
+  words: readonly Word[],
+  language: Language,
+): { counts: Map<string, number>; length: number } {
   const counts = new Map<string, number>();
   const count = (term: string): void => void counts.set(term, (counts.get(term) ?? 0) + 1);
   let length = 0;

@@ -6,7 +6,9 @@ import { extractConversationConcepts } from './conversation-concepts.ts';
 import { MemoryIndex } from './memory-index.ts';
 import type { Passage } from './passage.ts';
 import { type ConceptScores, scoreConcept } from '../../search/concept-scores.ts';
-import { PassageRanking } from './rank.ts';
+import { computeFeatures, parseDemand } from './features.ts';
+import { PassageRanking, type RankedPassage } from './rank.ts';
+import { rerank } from './rerank.ts';
 import { WEIGHTS, type Weights } from './weights.ts';
 import { toTerm, splitWords } from '../../search/text/analyze.ts';
 
@@ -40,6 +42,8 @@ export interface MemorySearchOptions {
 /** Number of passages examined closely: for query expansion, and for the final ranking. */
 const MAX_FIRST_CANDIDATES = 60;
 const MAX_CANDIDATES = 200;
+/** Number of the best that are ordered again by more features. */
+const MAX_RERANKED = 60;
 
 /**
  * Searches memories and conversations by text alone: stems by language, synonyms, neighbouring passages, speakers, times and query
@@ -81,31 +85,47 @@ export class MemorySearch {
     return this.#index.write(into, slicer);
   }
 
+  /** Builds in slices what the first query needs; otherwise that query blocks for longer. */
+  prepare(slicer: TimeSlicer): Promise<void> {
+    return this.#index.prepare(slicer);
+  }
+
   /** The best passages for a query, best first. */
   search(query: string, { limit = 10, now }: MemorySearchOptions): FoundPassage[] {
     const index = this.#index;
-    const all: ConceptScores[] = [];
-    const computeScores = (concepts: readonly Concept[]): ConceptScores[] =>
-      concepts.map((concept) => {
-        const own = scoreConcept(index, concept, WEIGHTS);
-        all.push(own);
-        return own;
-      });
-    const ranking = new PassageRanking(index, { times: findTimeRanges(query, now), now }, WEIGHTS);
-    try {
-      const concepts = [...extractConcepts(query, index, WEIGHTS), ...extractConversationConcepts(query, index, WEIGHTS)];
-      ranking.add(computeScores(concepts));
-      const first = ranking.getBest({ limit: WEIGHTS.feedbackPassages, candidates: MAX_FIRST_CANDIDATES });
-      ranking.add(computeScores(expandQuery(index, concepts, first, WEIGHTS)));
-      const ranked = ranking.getBest({ limit, candidates: MAX_CANDIDATES + limit });
-      return ranked.flatMap(({ number, score, coverage, own, beside, timely }) => {
-        const passage = index.passage(number);
-        return passage ? [{ passage, score, coverage, why: { words: own, beside, timely: timely > 0.5 } }] : [];
-      });
-    } finally {
-      ranking.close();
-      for (const { buffers, touched } of all) if (buffers) index.scratch.give(buffers, touched.length);
-    }
+    const { ranked, features, isList } = findCandidates(index, query, { limit, now });
+    return rerank(index, ranked, { features, isList, limit }).flatMap(({ number, score, coverage, own, beside, timely }) => {
+      const passage = index.passage(number);
+      return passage ? [{ passage, score, coverage, why: { words: own, beside, timely: timely > 0.5 } }] : [];
+    });
+  }
+}
+
+/** The best passages by the first ranking, and features of the first of them, by which they are ordered again. */
+export function findCandidates(
+  index: MemoryIndex,
+  query: string,
+  { limit, now }: { limit: number; now: number },
+): { ranked: RankedPassage[]; features: Float64Array[]; isList: boolean } {
+  const all: ConceptScores[] = [];
+  const computeScores = (concepts: readonly Concept[]): ConceptScores[] =>
+    concepts.map((concept) => {
+      const own = scoreConcept(index, concept, WEIGHTS);
+      all.push(own);
+      return own;
+    });
+  const ranking = new PassageRanking(index, { times: findTimeRanges(query, now), now }, WEIGHTS);
+  try {
+    const concepts = [...extractConcepts(query, index, WEIGHTS), ...extractConversationConcepts(query, index, WEIGHTS)];
+    ranking.add(computeScores(concepts));
+    const first = ranking.getBest({ limit: WEIGHTS.feedbackPassages, candidates: MAX_FIRST_CANDIDATES });
+    ranking.add(computeScores(expandQuery(index, concepts, first, WEIGHTS)));
+    const ranked = ranking.getBest({ limit: Math.max(limit, MAX_RERANKED), candidates: MAX_CANDIDATES + limit });
+    const demand = parseDemand(query, index);
+    return { ranked, features: computeFeatures(index, demand, ranked.slice(0, MAX_RERANKED), all), isList: demand.isList };
+  } finally {
+    ranking.close();
+    for (const { buffers, touched } of all) if (buffers) index.scratch.give(buffers, touched.length);
   }
 }
 

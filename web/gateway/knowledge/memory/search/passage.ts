@@ -7,6 +7,8 @@ export interface Passage {
   text: string;
   /** When it was said or noted, in milliseconds since the Unix epoch; null if it does not age. */
   at: number | null;
+  /** When a passage that does not age was written: the day that its "yesterday" counts from. */
+  writtenAt?: number | undefined;
   /** Name or role of the speaker. */
   speaker?: string | undefined;
 }

@@ -25,6 +25,8 @@ export interface RankedPassage {
   beside: string[];
   /** How well it matches a requested time, 0 to 1. */
   timely: number;
+  /** Score of its conversation. */
+  thread: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -98,6 +100,7 @@ export class PassageRanking {
             coverage: totalWorth === 0 ? 0 : Math.min(1, (covered[position] ?? 0) / totalWorth),
             ...this.#explain(around, position),
             timely: this.#computeTimely(number),
+            thread: threadScores[position] ?? 0,
           };
         });
     } finally {

@@ -3,6 +3,7 @@ import { z } from '#shared/rpc/zod.ts';
 import type { FoundMemory } from '../found-memory.ts';
 import { MemoryCategory } from '../long-term.ts';
 import type { MemoryManager } from '../memory-manager.ts';
+import { ResultPacker } from './result-packer.ts';
 
 const toIso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
@@ -37,8 +38,9 @@ export const MEMORY_TOOLS: readonly MemoryToolDefinition[] = [
       limit: z.number().int().min(1).max(50).default(5).describe('Maximum results'),
     }),
     run: async (memory, { query, limit }, accepts, onfound) => {
-      const found = await memory.searchMemory(query, limit, accepts);
-      if (onfound) found.forEach(onfound);
+      const packer = new ResultPacker(limit);
+      const found = await memory.searchMemory(query, limit, (each) => (accepts?.(each) ?? true) && packer.accepts(each));
+      if (onfound) [...found, ...packer.leftOut].forEach(onfound);
       return { results: found.map(({ at, ...each }) => ({ ...each, at: toIso(at) })) };
     },
   }),

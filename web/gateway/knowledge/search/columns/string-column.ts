@@ -1,7 +1,16 @@
+import type { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { createBytes as someBytes, growColumn } from './grow-column.ts';
 
+/** Number of strings after which building the hash table yields. */
+const HASH_CHUNK = 1024;
 /** Number of characters decoded at once. */
 const DECODE_CHUNK = 4096;
+
+/** Chains of strings by hash. */
+interface HashTable {
+  first: Int32Array;
+  next: Int32Array;
+}
 
 /**
  * Strings in a byte array, decoded on access: separate string objects would take several times the memory. A string takes one byte per
@@ -11,7 +20,7 @@ export class StringColumn {
   readonly #bytes: Uint8Array<ArrayBuffer>;
   /** End of each string times two, plus 1 if its characters take two bytes. */
   readonly #ends: Uint32Array<ArrayBuffer>;
-  #hashTable: { first: Int32Array; next: Int32Array } | undefined;
+  #hashTable: HashTable | undefined;
 
   constructor(bytes: Uint8Array<ArrayBuffer>, ends: Uint32Array<ArrayBuffer>) {
     [this.#bytes, this.#ends] = [bytes, ends];
@@ -52,25 +61,45 @@ export class StringColumn {
 
   /** Index of a string accepted by `accepts`; -1 if there is none. */
   find(text: string, accepts: (number: number) => boolean = () => true): number {
-    const { first, next } = (this.#hashTable ??= this.#hashed());
+    const { first, next } = (this.#hashTable ??= this.#buildHashTable());
     for (let number = first[hashText(text) & (first.length - 1)] ?? -1; number !== -1; number = next[number] ?? -1)
       if (accepts(number) && this.at(number) === text) return number;
     return -1;
   }
 
-  #hashed(): { first: Int32Array; next: Int32Array } {
+  /** Builds the table that `find` needs in slices; otherwise the first call builds it in one piece. */
+  async prepare(slicer: TimeSlicer): Promise<void> {
+    const hashing = this.#hashStrings();
+    for (let step = hashing.next(); this.#hashTable === undefined; step = hashing.next()) {
+      if (step.done === true) this.#hashTable = step.value;
+      else await slicer.after(HASH_CHUNK);
+    }
+  }
+
+  #buildHashTable(): HashTable {
+    const hashing = this.#hashStrings();
+    for (;;) {
+      const { done, value } = hashing.next();
+      if (done === true) return value;
+    }
+  }
+
+  /** Yields after each chunk, and returns the table. */
+  *#hashStrings(): Generator<undefined, HashTable> {
     let size = 16;
     while (size < 2 * this.length) size *= 2;
     const [first, next] = [new Int32Array(size).fill(-1), new Int32Array(this.length)];
+    const [bytes, ends] = [this.#bytes, this.#ends];
     for (let number = this.length - 1; number >= 0; number--) {
-      const { bytes, wide } = this.raw(number);
+      const [from, end] = [number === 0 ? 0 : (ends[number - 1] ?? 0) >>> 1, ends[number] ?? 0];
       let hash = SEED;
-      if (wide)
-        for (let index = 0; index < bytes.length; index += 2) hash = mixHash(hash, (bytes[index] ?? 0) | ((bytes[index + 1] ?? 0) << 8));
-      else for (const byte of bytes) hash = mixHash(hash, byte);
+      if ((end & 1) === 1)
+        for (let at = from; at < end >>> 1; at += 2) hash = mixHash(hash, (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8));
+      else for (let at = from; at < end >>> 1; at++) hash = mixHash(hash, bytes[at] ?? 0);
       const slot = finishHash(hash) & (size - 1);
       next[number] = first[slot] ?? -1;
       first[slot] = number;
+      if (number % HASH_CHUNK === 0) yield;
     }
     return { first, next };
   }
