@@ -5,6 +5,7 @@ import { bridge } from './requirements/bridge-requirements.ts';
 import { drawings } from './requirements/drawings-requirements.ts';
 import { budgets } from './requirements/budgets-requirements.ts';
 import { collections } from './requirements/collections-requirements.ts';
+import { push } from './requirements/push-requirements.ts';
 import { hooks } from './requirements/hooks-requirements.ts';
 import { projects } from './requirements/projects-requirements.ts';
 import { drivenBrowser } from './requirements/browser-requirements.ts';
@@ -91,6 +92,7 @@ const sections = [
   ...cron,
   ...reading,
   ...budgets,
+  ...push,
   ...hooks,
   ...collections,
   ...projects,

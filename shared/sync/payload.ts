@@ -20,6 +20,7 @@ const KEY_FIELDS: Readonly<Record<Exclude<SyncStore, 'sessions' | 'heads'>, stri
   hooks: 'name',
   hookCalls: 'id',
   budgets: 'id',
+  pushDevices: 'id',
   deliveries: 'id',
   responses: 'id',
   conversations: 'id',

@@ -28,6 +28,8 @@ export const SYNC_STORES = {
   hookCalls: { conflicts: false },
   /** Budgets, with what people decided about them. */
   budgets: { conflicts: false },
+  /** Subscriptions of browsers to push notifications. */
+  pushDevices: { conflicts: false },
   /** Messages that the gateway sends of its own accord, with their receipts. */
   deliveries: { conflicts: false },
   /** Responses stored for callers of `/v1/responses`. */

@@ -6,7 +6,9 @@ const BOT_USER = { id: 123456, is_bot: true, username: 'perch_test_bot', first_n
 
 /** A local server that responds like Telegram's Bot API (https://core.telegram.org/bots/api). */
 export async function startTelegramServer(clock: Pick<Clock, 'after'>) {
-  const updates: { update_id: number; message: Record<string, unknown> }[] = [];
+  const updates: { update_id: number; message?: Record<string, unknown>; callback_query?: Record<string, unknown> }[] = [];
+  const answers: { callback_query_id: string; text?: string }[] = [];
+  const edits: { chat_id: number; message_id: number; text: string; reply_markup?: unknown }[] = [];
   /** Updates that are sent repeatedly, even if confirmed. */
   const repeats: typeof updates = [];
   const sent: { chat_id: number; text: string; reply_parameters?: unknown }[] = [];
@@ -56,6 +58,12 @@ export async function startTelegramServer(clock: Pick<Clock, 'after'>) {
       case 'getFile':
         if (!downloads.has(params['file_id'] ?? '')) return refuse(400, 'Bad Request: wrong file_id');
         return ok({ file_id: params['file_id'], file_path: params['file_id'] });
+      case 'answerCallbackQuery':
+        answers.push(params as unknown as (typeof answers)[number]);
+        return ok(true);
+      case 'editMessageText':
+        edits.push(params as unknown as (typeof edits)[number]);
+        return ok({ message_id: params['message_id'] });
       case 'sendChatAction':
         return ok(true);
       default:
@@ -87,6 +95,21 @@ export async function startTelegramServer(clock: Pick<Clock, 'after'>) {
       wake();
       return update_id;
     },
+    /** Simulates a press of a button under a message. */
+    press(data: string, { id = 7, chat = id, message = 1 }: { id?: number; chat?: number; message?: number } = {}): void {
+      const update_id = ++lastUpdate;
+      const callback_query = {
+        id: `press:${update_id}`,
+        from: { id, is_bot: false, username: 'ada' },
+        message: { message_id: message, chat: { id: chat, type: chat < 0 ? 'supergroup' : 'private' } },
+        data,
+      };
+      updates.push({ update_id, callback_query });
+      wake();
+    },
+    /** Texts that ended presses, and edited messages. */
+    answers,
+    edits,
     updates,
     repeats,
     methods: (): string[] => server.asked.map(({ path }) => path.split('/').at(-1) ?? ''),

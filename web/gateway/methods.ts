@@ -43,6 +43,7 @@ const LAZY_METHODS = [
   lazyMethods('plan', async () => (await import('./agent/plans/plan-methods.ts')).planMethods),
   lazyMethods('projects', async () => (await import('./agent/projects/project-methods.ts')).projectMethods),
   lazyMethods('provenance', async () => (await import('./agent/knowledge/provenance/provenance-methods.ts')).provenanceMethods),
+  lazyMethods('push', async () => (await import('./automation/push/push-methods.ts')).pushMethods),
   lazyMethods('review', async () => (await import('./agent/trust/review-methods.ts')).reviewMethods),
   lazyMethods('sessions', async () => (await import('./agent/sessions/session-methods.ts')).sessionMethods),
   lazyMethods('skills', async () => (await import('./agent/skills/skill-methods.ts')).skillMethods),

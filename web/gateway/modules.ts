@@ -17,9 +17,11 @@ import { wikisModule } from './agent/knowledge/wiki/wikis-module.ts';
 import { mcpModule } from './agent/mcp/mcp-module.ts';
 import { titlesModule } from './agent/small-work/titles-module.ts';
 import { webSearchModule } from './agent/web-search/web-search-module.ts';
+import { approvalDeliveriesModule } from './automation/approvals/approval-deliveries-module.ts';
 import { channelsModule } from './automation/channels/channels-module.ts';
 import { cronModule } from './automation/cron/cron-module.ts';
 import { deliveriesModule } from './automation/deliveries/deliveries-module.ts';
+import { pushModule } from './automation/push/push-module.ts';
 import { hooksModule } from './automation/hooks/hooks-module.ts';
 import { configFileModule } from './config/config-file/config-file-module.ts';
 import { authorizationsModule } from './config/oauth/authorizations-module.ts';
@@ -56,7 +58,9 @@ export const MODULES = [
   incognitoModule,
   mcpModule,
   channelsModule,
+  pushModule,
   deliveriesModule,
+  approvalDeliveriesModule,
   cronModule,
   hooksModule,
   accessModule,

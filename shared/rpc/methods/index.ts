@@ -37,6 +37,7 @@ import { systemContracts } from './system-contracts.ts';
 import { toolContracts } from './tool-contracts.ts';
 import { provenanceContracts } from './provenance-contracts.ts';
 import { forgettingContracts } from './forgetting-contracts.ts';
+import { pushContracts } from './push-contracts.ts';
 import { trashContracts } from './trash-contracts.ts';
 import { ttsContracts } from './tts-contracts.ts';
 import { usageContracts } from './usage-contracts.ts';
@@ -75,6 +76,7 @@ export const contracts = {
   ...wikiContracts,
   ...planContracts,
   ...projectContracts,
+  ...pushContracts,
   ...hookContracts,
   ...drawingContracts,
   ...skillContracts,

@@ -38,6 +38,7 @@ const READ_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'projects.get',
   'projects.export',
   'budgets.list',
+  'push.list',
   'deliveries.get',
   'deliveries.list',
   'hooks.list',

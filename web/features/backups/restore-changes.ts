@@ -23,6 +23,7 @@ const STORE_LABELS: Readonly<Record<SyncStore, () => string>> = {
   hooks: () => m.backups_store_hooks(),
   hookCalls: () => m.backups_store_hook_calls(),
   budgets: () => m.backups_store_budgets(),
+  pushDevices: () => m.backups_store_push_devices(),
   deliveries: () => m.backups_store_deliveries(),
   responses: () => m.backups_store_responses(),
   systemEvents: () => m.backups_store_system_events(),

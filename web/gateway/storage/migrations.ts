@@ -82,6 +82,7 @@ export const migrations: readonly VaultMigration[] = [
   (db) => {
     for (const name of ['provenance', 'forgettings'] as const) db.createObjectStore(name, { keyPath: 'id' });
   },
+  (db) => void db.createObjectStore('pushDevices', { keyPath: 'id' }),
 ];
 
 /** Splits the single document into a row for each key. */

@@ -18,6 +18,7 @@ import type { HookCallRecord, HookRecord } from './records/hook-records.ts';
 import type { ConversationRecord } from './records/conversation-record.ts';
 import type { ProjectRecord } from './records/project-record.ts';
 import type { ForgettingRecord, ProvenanceRecord } from './records/provenance-record.ts';
+import type { PushDeviceRecord } from './records/push-device.ts';
 import type { ResponseRecord } from './records/response-record.ts';
 import type { ContentLabel } from './records/content-label.ts';
 import type {
@@ -128,6 +129,7 @@ export interface Collections {
   hooks: HookRecord;
   hookCalls: HookCallRecord;
   budgets: BudgetRecord;
+  pushDevices: PushDeviceRecord;
   deliveries: DeliveryRecord;
   responses: ResponseRecord;
   conversations: ConversationRecord;

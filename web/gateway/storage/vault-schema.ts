@@ -126,6 +126,7 @@ export interface VaultSchema extends DBSchema {
   devices: { key: string; value: Collections['devices'] };
   apiKeys: { key: string; value: Collections['apiKeys'] };
   projects: { key: string; value: Collections['projects'] };
+  pushDevices: { key: string; value: Collections['pushDevices'] };
   hooks: { key: string; value: Collections['hooks'] };
   hookCalls: { key: string; value: Collections['hookCalls'] };
   budgets: { key: string; value: Collections['budgets'] };

@@ -8,7 +8,7 @@ import type { SyncPort } from '../../sync/sync-port.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { Approvals } from '../../agent/approvals/approvals.ts';
 import { Mutex } from '#shared/async/mutex.ts';
-import type { ChannelAdapter, SentReceipt } from './channel-adapter.ts';
+import type { ButtonPress, ChannelAdapter, SentReceipt } from './channel-adapter.ts';
 import { ChannelResponder } from './channel-responder.ts';
 import { computeBackoff } from '#shared/async/backoff.ts';
 import { Inbox, TakenOverError } from './inbox.ts';
@@ -35,6 +35,8 @@ export interface RunningChannelDeps {
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
   media: ChannelMedia;
   approvalService: Lazy<{ approvals: Pick<Approvals, 'hold'> }>;
+  /** Handles a press of a button; undefined if it is of no use any more. */
+  handlePress(channelId: string, press: ButtonPress): Promise<{ message: string } | undefined>;
   clock: Clock;
   sync: SyncPort | undefined;
   settings(): Settings;
@@ -170,6 +172,8 @@ export class RunningChannel {
           const { cursors, budget } = inbox.state;
           const result = await adapter.poll({ cursors, budget, signal: pollSignal, spend: (spent) => inbox.setBudget(spent) });
           isStoring = true;
+          // Before the read position is stored: a press that was read must have its effect, and has none the second time.
+          for (const press of result.presses ?? []) await this.#handlePress(press, adapter, pollSignal);
           const admitted = await this.#admission.admit(result.messages, inbox.state, settings().channels[id]);
           await inbox.add({ cursors: result.cursors, ...admitted }, clock.now());
           responder.startPending();
@@ -192,6 +196,18 @@ export class RunningChannel {
       }
       await sleep(clock, wait, pollSignal);
     }
+  }
+
+  async #handlePress(press: ButtonPress, adapter: ChannelAdapter, signal: AbortSignal): Promise<void> {
+    const { id, handlePress, fault } = this.#deps;
+    let text = 'This button is not valid any more.';
+    try {
+      text = (await handlePress(id, press))?.message ?? text;
+    } catch (error) {
+      text = fault(error).message;
+    }
+    // Not awaited: polling goes on, and a failure only leaves the button spinning for a while.
+    adapter.answerPress?.(press, text, signal).catch(() => {});
   }
 
   async #close(fence: number): Promise<void> {

@@ -29,6 +29,7 @@ export interface RunningChannelsDeps {
   documents: DocumentReader;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
   approvalService: RunningChannelDeps['approvalService'];
+  handlePress: RunningChannelDeps['handlePress'];
   bridge: Bridge;
   clock: Clock;
   fetch: Fetch;
@@ -152,9 +153,9 @@ export class RunningChannels {
   }
 
   #startChannel(id: StartableChannel, token: string): RunningChannel {
-    const { vault, runs, approvalService, clock, sync, config, log, fault } = this.#deps;
+    const { vault, runs, approvalService, handlePress, clock, sync, config, log, fault } = this.#deps;
     return new RunningChannel({
-      ...{ id, vault, runs, approvalService, clock, sync, log, fault, media: this.#media },
+      ...{ id, vault, runs, approvalService, handlePress, clock, sync, log, fault, media: this.#media },
       settings: (): Settings => config.settings,
       adapter: () => this.#createAdapter(id, token),
       onReceipts: (receipts) => this.onReceipts(id, receipts),

@@ -1,6 +1,6 @@
 import { fromBase64 } from '#shared/base64.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { ChannelAdapter, PollResult, PollContext, Post, SendContext } from '../channel-adapter.ts';
+import type { ButtonPress, ChannelAdapter, PollResult, PollContext, Post, SendContext } from '../channel-adapter.ts';
 import { splitText } from '../split-text.ts';
 import type { MediaFile } from '../media/channel-media.ts';
 import type { IncomingFile, PendingMessage, IncomingMessage } from '../../../storage/records/channel-state.ts';
@@ -45,8 +45,21 @@ const message = z.object({
   reply_to_message: z.object({ from: user.optional() }).optional(),
 });
 
-/** An update with an unreadable message is skipped, so that it cannot block the others forever. */
-const update = z.object({ update_id: z.number().int(), message: message.optional().catch(undefined) });
+/** A press of a button (https://core.telegram.org/bots/api#callbackquery). */
+const callbackQuery = z.object({
+  id: z.string(),
+  from: user,
+  /** Missing or inaccessible if the message with the button is too old. */
+  message: z.object({ message_id: z.number().int(), chat: z.object({ id: z.number().int(), type: z.string() }) }).optional(),
+  data: z.string().optional(),
+});
+
+/** An update with unreadable content is skipped, so that it cannot block the others forever. */
+const update = z.object({
+  update_id: z.number().int(),
+  message: message.optional().catch(undefined),
+  callback_query: callbackQuery.optional().catch(undefined),
+});
 
 type Update = z.infer<typeof update>;
 
@@ -65,6 +78,8 @@ const NO_TEXT = '[The message has no text. Its content can’t be shown here.]';
 
 /** Maximum length of a message. */
 const MAX_CHARS = 4096;
+/** Maximum length of the text after a press. */
+const MAX_ANSWER_CHARS = 200;
 /** Duration of a long poll, in seconds. */
 const LONG_POLL_S = 50;
 const REPEAT_PAUSE_MS = 1_000;
@@ -103,7 +118,7 @@ export class TelegramAdapter implements ChannelAdapter {
     const timeout = isHealthy ? LONG_POLL_S : 0;
     const updates = await this.#api.call(
       'getUpdates',
-      { ...(offset > 0 ? { offset } : {}), limit: MAX_UPDATES, timeout, allowed_updates: ['message'] },
+      { ...(offset > 0 ? { offset } : {}), limit: MAX_UPDATES, timeout, allowed_updates: ['message', 'callback_query'] },
       z.array(update).max(MAX_UPDATES),
       { signal, timeoutMs: (timeout + 20) * 1000 },
     );
@@ -112,6 +127,7 @@ export class TelegramAdapter implements ChannelAdapter {
     const next = updates.length === 0 ? offset : Math.max(...updates.map(({ update_id }) => update_id + 1));
     return {
       messages: updates.flatMap((telegramUpdate) => toIncomingMessage(telegramUpdate, self) ?? []),
+      presses: updates.flatMap(({ callback_query }) => (callback_query && toButtonPress(callback_query)) ?? []),
       cursors: next > 0 ? { updates: `${next}` } : {},
       // Avoids a busy loop with a server that does not wait, or repeats the same updates.
       nextMs: next === offset && isHealthy ? REPEAT_PAUSE_MS : 0,
@@ -184,6 +200,19 @@ export class TelegramAdapter implements ChannelAdapter {
     return this.#api.download(file_path, { signal, maxBytes: MAX_DOWNLOAD_BYTES, timeoutMs: UPLOAD_TIMEOUT_MS });
   }
 
+  async edit(to: string, sentId: string, text: string, signal: AbortSignal): Promise<void> {
+    const [part = ''] = this.split(text);
+    const target = { chat_id: parseTarget({ to }).chat_id, message_id: Number(sentId) };
+    // Without `reply_markup` the buttons go.
+    await this.#api.call('editMessageText', { ...target, text: part, link_preview_options: { is_disabled: true } }, z.unknown(), {
+      signal,
+    });
+  }
+
+  async answerPress({ id }: ButtonPress, text: string, signal: AbortSignal): Promise<void> {
+    await this.#api.call('answerCallbackQuery', { callback_query_id: id, text: text.slice(0, MAX_ANSWER_CHARS) }, z.unknown(), { signal });
+  }
+
   async typing(message: PendingMessage, signal: AbortSignal): Promise<void> {
     await this.#api.call('sendChatAction', { chat_id: parseTarget(message).chat_id, action: 'typing' }, z.unknown(), { signal });
   }
@@ -213,6 +242,19 @@ function toFiles({ photo = [], voice, audio, document }: NonNullable<Update['mes
     ...toFile('audio', audio, 'audio.mp3', 'audio/mpeg'),
     ...toFile(isPicture ? 'image' : 'document', document, 'document', 'application/octet-stream'),
   ];
+}
+
+/** A press of a button; undefined if its message is unknown. Clients can send any `data`: its reader must check it. */
+function toButtonPress({ id, from, message, data }: z.output<typeof callbackQuery>): ButtonPress | undefined {
+  if (!message || data === undefined) return undefined;
+  return {
+    id,
+    user: { id: `${from.id}`, name: from.username ?? '' },
+    conversation: `${message.chat.id}`,
+    isPrivate: message.chat.type === 'private' && message.chat.id === from.id,
+    value: data,
+    postId: `${message.message_id}`,
+  };
 }
 
 /** The message in an update; undefined if there is none. In groups the bot is addressed by name, by a command, or by a reply to it. */
