@@ -5,6 +5,7 @@ import { bridge } from './requirements/bridge-requirements.ts';
 import { drawings } from './requirements/drawings-requirements.ts';
 import { budgets } from './requirements/budgets-requirements.ts';
 import { collections } from './requirements/collections-requirements.ts';
+import { hooks } from './requirements/hooks-requirements.ts';
 import { projects } from './requirements/projects-requirements.ts';
 import { drivenBrowser } from './requirements/browser-requirements.ts';
 import { canvas } from './requirements/canvas-requirements.ts';
@@ -88,6 +89,7 @@ const sections = [
   ...cron,
   ...reading,
   ...budgets,
+  ...hooks,
   ...collections,
   ...projects,
   ...keys,

@@ -6,6 +6,7 @@ import { addChannelCommands } from './commands/channel-commands.ts';
 import { addCollectionCommands } from './commands/collection-commands.ts';
 import { addCompletionCommands } from './commands/completion-commands.ts';
 import { addGatewayCommands } from './commands/gateway-commands.ts';
+import { addHookCommands } from './commands/hook-commands.ts';
 import { addImportCommand } from './commands/import-command.ts';
 import { addKeyCommands } from './commands/key-commands.ts';
 import { addMcpCommands } from './commands/mcp-commands.ts';
@@ -39,7 +40,7 @@ export function createProgram(): Command {
       addCollectionCommands,
       addSecretCommands,
     ],
-    ...[addKeyCommands, addChannelCommands, addBackupCommands, addSyncCommands, addVaultCommands, addCompletionCommands],
+    ...[addKeyCommands, addChannelCommands, addHookCommands, addBackupCommands, addSyncCommands, addVaultCommands, addCompletionCommands],
   ];
   for (const add of groups) add(program);
   addVaultOption(program);

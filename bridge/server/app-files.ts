@@ -36,7 +36,7 @@ export const isNavigation = (method: string | undefined, accept: string | undefi
   (method === 'GET' || method === 'HEAD') && (accept ?? '').includes('text/html');
 
 /** Paths that do not belong to the app. */
-const RESERVED = /^\/(v1|api|mcp|openapi\.json|ws|uplink|health|ready|metrics|link|oauth)(\/|\?|$)/;
+const RESERVED = /^\/(v1|api|mcp|openapi\.json|ws|uplink|health|ready|metrics|link|oauth|hooks)(\/|\?|$)/;
 export const isReserved = (url: string): boolean => RESERVED.test(url);
 
 /** Worker scripts (`worker.format` of the build puts them there). */

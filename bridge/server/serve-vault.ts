@@ -18,6 +18,7 @@ import type { HostMode } from './host-rank.ts';
 import { HostRegistry } from './hosts.ts';
 import { createApiListener } from './api-listener.ts';
 import { LinkCodes } from './link-codes.ts';
+import { createHookListener } from './hook-listener.ts';
 import { createOauthCallback } from './oauth-callback.ts';
 import type { MetricDefinition } from './operations-routes.ts';
 import { createHostPorts } from './host-ports.ts';
@@ -87,6 +88,8 @@ export interface Vault {
   readonly api: RequestListener;
   /** WebSockets at `/v1/responses`. */
   readonly responses: ResponsesSockets;
+  /** Listener for `/hooks`. */
+  readonly hooks: RequestListener;
   /** Listener for `/oauth/callback`. */
   readonly callback: RequestListener;
   /** Issues a new credential for the managed Chromium and invalidates the previous one. Never stored. */
@@ -169,6 +172,7 @@ export async function serveVault(options: ServeVaultOptions, deps: VaultDeps): P
       response.once('close', () => answers.set(response.statusCode, (answers.get(response.statusCode) ?? 0) + 1));
       api(request, response);
     },
+    hooks: createHookListener({ hosts, journal, timing, gauge, log }),
     callback: createOauthCallback({ name, admission, hosts, journal, limiter, timing, gauge, log }),
     hostCredential: () => auth.issueHeadless(),
     uplink(socket, origin) {

@@ -4,6 +4,7 @@ import type { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import fastify, { type FastifyError } from 'fastify';
+import { isHookUrl } from '#shared/http/hook-path.ts';
 import { MESSAGES_REQUEST_ID_HEADER } from '#shared/http/messages-api.ts';
 import { REQUEST_ID_HEADER, toRequestId } from '#shared/http/request-id.ts';
 import type { Credential } from '#shared/link/link-credentials.ts';
@@ -161,6 +162,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       if (closing) return sendError(response, 503, SERVER_CLOSING.reason, { 'retry-after': '1', connection: 'close' });
       if (!vaults.getCandidates(request)) return sendError(response, 404, NO_VAULT);
       if (isApiUrl(request.url)) return vaults.byToken(request, getRequestToken(request)).api(request, response);
+      if (isHookUrl(request.url)) return (vaults.getCandidates(request) ?? [vaults.first])[0].hooks(request, response);
       const returned = vaults.byCallback(request);
       if (returned) returned.callback(request, response);
       else route(request, response);

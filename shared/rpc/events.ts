@@ -7,6 +7,7 @@ import { budgetGauge, budgetScope } from './methods/budget-contracts.ts';
 import { download } from './methods/browser-contracts.ts';
 import { browserFrame } from './methods/browser-view-contracts.ts';
 import { collectionEvents } from './methods/collection-contracts.ts';
+import { deliveryState } from './methods/delivery-contracts.ts';
 import { configFileState } from './methods/config-contracts.ts';
 import { execRequest } from './methods/exec-contracts.ts';
 import { mcpElicitation } from './methods/mcp-contracts.ts';
@@ -33,6 +34,8 @@ export const events = {
   'budgets.changed': z.object({ scope: budgetScope }),
   /** A budget has reached 80 %. Sent once per budget and period. */
   'budgets.near': z.object({ scope: budgetScope, name: z.string().nullable(), gauge: budgetGauge }),
+  /** A delivery was added, or its state changed. */
+  'delivery.changed': z.object({ id: z.string(), state: deliveryState, error: z.string().optional() }),
   /** The configuration changed. `hash` identifies the new one. */
   'config.changed': z.object({ hash: z.string() }),
   /** A plan was created, changed or deleted. */
@@ -56,6 +59,8 @@ export const events = {
   }),
   /** A job was created, changed, removed or run. */
   'cron.changed': z.object({ jobId: z.string() }),
+  /** A hook was created, changed, deleted or called. */
+  'hook.changed': z.object({ name: z.string() }),
   /** A run of dreaming started, changed phase or ended. If `run` is null, the suggestions or signals changed. */
   'dreaming.changed': z.object({
     workspace: z.string(),

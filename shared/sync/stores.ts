@@ -22,8 +22,14 @@ export const SYNC_STORES = {
   apiKeys: { conflicts: false },
   /** Projects: folders of chats with instructions, files and settings. */
   projects: { conflicts: true },
+  /** Webhooks: calls from other services, and events for them. */
+  hooks: { conflicts: false },
+  /** Calls of hooks. */
+  hookCalls: { conflicts: false },
   /** Budgets, with what people decided about them. */
   budgets: { conflicts: false },
+  /** Messages that the gateway sends of its own accord, with their receipts. */
+  deliveries: { conflicts: false },
   /** Responses stored for callers of `/v1/responses`. */
   responses: { conflicts: false },
   /** Conversations of `/v1/conversations`. */

@@ -32,6 +32,21 @@ export const channels = [
     'cli.channels/row': '`perch channels` lists senders, lets them in by their code and removes them.',
     'channels/owner-accounts':
       'What accounts in `owners` write is the owner’s word; what they forward from others is content from outside.',
+    'channels/groups': '`groups` and `rooms` say which messages of which groups are answered; only mentions by default.',
+    'channels/edits': 'An edit replaces a message that waits; of the answered ones only the last is answered again.',
+    'channels/reactions': 'With `reactions`, a message shows a reaction while it is answered.',
+    'channels/sender-limits': 'A sender over `limits` is asked once to wait, and answered again later; owners have no limit.',
+    'channels/matrix':
+      'Matrix, by long polling, without a bridge: messages are answered with their formatting; encrypted chats are told why not.',
+    'channels/matrix-groups': 'Matrix: in groups mentions and replies are answered, in threads each as a conversation of its own.',
+    'channels/matrix-invites': 'Matrix: invitations of people who may write are accepted; strangers may only open a private chat.',
+    'channels/matrix-once': 'Matrix: whatever is lost, repeated, refused or left out, each message is answered once.',
+    'channels/matrix-errors': 'Matrix: a wrong token, a missing address and a limit are told in the status.',
+    'channels/nostr':
+      'Nostr, by relays, without a bridge: private messages are answered, encrypted, and in groups if they mention the account.',
+    'channels/nostr-relays':
+      'Nostr: relays that repeat, refuse, want authentication or break off: each message is answered once, with a proof of a relay.',
+    'channels/nostr-forged': 'Nostr: messages that their sender did not seal, and events that are not signed, are ignored.',
     'channels/everyone': 'An empty `allowedUsers` allows everyone; Doctor warns, and the owner is asked about it once.',
     'channels/errors':
       'Nonsense, cut connections, 5xx, endless bodies: `channels.status` says `error` with the problem, and the channel comes back by itself.',

@@ -4,6 +4,7 @@ import { chosenSection } from './requirement.ts';
 export const collections = [
   chosenSection('decisions, "Collections"', {
     'collections/index': 'Files become passages with their places, and are found by their words and those of their title.',
+    'collections/drawn-page': 'A page of a PDF is drawn as in the file, with the quote marked.',
     'collections/originals': 'The file itself can be kept in the vault, or only its text.',
     'collections/changes': 'A changed file is indexed alone; what was removed is not found any more.',
     'collections/failures': 'A file that cannot be read says why in a sentence, and the others are indexed.',

@@ -22,7 +22,9 @@ export interface PlatformRequest {
 
 interface PlatformResponse {
   status?: number;
-  json: unknown;
+  json?: unknown;
+  /** A file, instead of JSON. */
+  bytes?: Buffer;
   headers?: Record<string, string>;
 }
 
@@ -55,9 +57,9 @@ export async function startPlatformServer(
       return writeMore();
     }
     if (fault?.cut === 'before') return void request.socket.destroy();
-    const { status = 200, json, headers } = await answer(each, closed.signal);
+    const { status = 200, json, bytes, headers } = await answer(each, closed.signal);
     if (fault) return void request.socket.destroy();
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(json));
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(bytes ?? JSON.stringify(json));
   };
   const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()));
   server.listen(0, '127.0.0.1');

@@ -46,8 +46,10 @@ it('modules start in this order: each after those that it needs', () => {
     guide ← longTermMemories (loaded by use)
     incognito (loaded by use)
     mcp ← approvalService, authorizations (loaded by its own condition)
-    cron ← dreamer, dailySummaries (loaded by its own condition; changes of jobs)
     runningChannels ← approvalService (loaded by its own condition)
+    deliveries (loaded by its own condition; changes of deliveries)
+    cron ← dreamer, dailySummaries (loaded by its own condition; changes of jobs)
+    hooks ← cron, agentToolkit, deliveries (loaded by its own condition; changes of hooks, hookCalls)
     access ← budgets (loaded by its own condition)
     http ← wikis, agentToolkit, budgets (loaded by use)
     "

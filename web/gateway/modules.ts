@@ -17,6 +17,8 @@ import { titlesModule } from './agent/small-work/titles-module.ts';
 import { webSearchModule } from './agent/web-search/web-search-module.ts';
 import { channelsModule } from './automation/channels/channels-module.ts';
 import { cronModule } from './automation/cron/cron-module.ts';
+import { deliveriesModule } from './automation/deliveries/deliveries-module.ts';
+import { hooksModule } from './automation/hooks/hooks-module.ts';
 import { configFileModule } from './config/config-file/config-file-module.ts';
 import { authorizationsModule } from './config/oauth/authorizations-module.ts';
 import { drawingsModule } from './drawings/drawings-module.ts';
@@ -49,8 +51,10 @@ export const MODULES = [
   guideModule,
   incognitoModule,
   mcpModule,
-  cronModule,
   channelsModule,
+  deliveriesModule,
+  cronModule,
+  hooksModule,
   accessModule,
   httpModule,
 ] as const;

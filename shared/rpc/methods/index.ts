@@ -11,6 +11,7 @@ import { collectionContracts } from './collection-contracts.ts';
 import { configContracts } from './config-contracts.ts';
 import { connectionContracts } from './connection-contracts.ts';
 import { cronContracts } from './cron-contracts.ts';
+import { deliveryContracts } from './delivery-contracts.ts';
 import { desktopContracts } from './desktop-contracts.ts';
 import { deviceContracts } from './device-contracts.ts';
 import { drawingContracts } from './drawing-contracts.ts';
@@ -24,6 +25,7 @@ import { memoryContracts } from './memory-contracts.ts';
 import { modelContracts } from './model-contracts.ts';
 import { modelListContracts } from './model-list-contracts.ts';
 import { planContracts } from './plan-contracts.ts';
+import { hookContracts } from './hook-contracts.ts';
 import { projectContracts } from './project-contracts.ts';
 import { reviewContracts } from './review-contracts.ts';
 import { sessionContracts } from './session-contracts.ts';
@@ -56,6 +58,7 @@ export const contracts = {
   ...webContracts,
   ...usageContracts,
   ...budgetContracts,
+  ...deliveryContracts,
   ...backupContracts,
   ...browserContracts,
   ...browserViewContracts,
@@ -68,6 +71,7 @@ export const contracts = {
   ...wikiContracts,
   ...planContracts,
   ...projectContracts,
+  ...hookContracts,
   ...drawingContracts,
   ...skillContracts,
   ...deviceContracts,

@@ -29,6 +29,7 @@ import SquareSlash from '@lucide/svelte/icons/square-slash';
 import SquareTerminal from '@lucide/svelte/icons/square-terminal';
 import Stethoscope from '@lucide/svelte/icons/stethoscope';
 import Trash2 from '@lucide/svelte/icons/trash-2';
+import Webhook from '@lucide/svelte/icons/webhook';
 import Wrench from '@lucide/svelte/icons/wrench';
 import type { Component } from 'svelte';
 import { m } from '../i18n/messages.ts';
@@ -62,6 +63,7 @@ export const getDestinations = (): readonly PlaceGroup[] => [
   toGroup(m.shell_automations(), CalendarClock, [
     { href: '/schedules', label: m.shell_page_schedules(), icon: CalendarClock },
     { href: '/plans', label: m.shell_page_plans(), icon: ListTodo },
+    { href: '/webhooks', label: m.shell_page_hooks(), icon: Webhook },
     { href: '/approvals', label: m.shell_page_approvals(), icon: ShieldCheck },
   ]),
   toSinglePage({ href: '/annotate', label: m.shell_page_annotate(), icon: PencilRuler }),

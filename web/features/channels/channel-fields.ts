@@ -8,7 +8,9 @@ interface ChannelField {
   label: string;
   /** A sentence below the field. */
   hint: string;
-  kind: 'text' | 'number' | 'switch' | 'lines';
+  kind: 'text' | 'number' | 'switch' | 'lines' | 'choice';
+  /** Labels of the values of a choice, the default first. */
+  options?: Readonly<Record<string, () => string>>;
   /** Default value. */
   defaultValue?: number | boolean;
   /** Shown under "More", as few people need it. */
@@ -38,6 +40,18 @@ const CHANNEL_FIELDS: Readonly<Record<string, Omit<ChannelField, 'label' | 'hint
     defaultValue: 3000,
     rare: true,
   },
+  homeserver: { label: () => m.channels_field_homeserver(), hint: () => m.channels_hint_homeserver(), kind: 'text' },
+  accessToken: { label: () => m.channels_field_access_token(), hint: () => m.channels_hint_access_token(), kind: 'text' },
+  privateKey: { label: () => m.channels_field_private_key(), hint: () => m.channels_hint_private_key(), kind: 'text' },
+  relays: { label: () => m.channels_field_relays(), hint: () => m.channels_hint_relays(), kind: 'lines' },
+  groups: {
+    label: () => m.channels_field_groups(),
+    kind: 'choice',
+    options: { mentions: () => m.channels_groups_mentions(), all: () => m.channels_groups_all(), off: () => m.channels_groups_off() },
+    rare: true,
+  },
+  rooms: { label: () => m.channels_field_rooms(), hint: () => m.channels_hint_rooms(), kind: 'lines', rare: true },
+  reactions: { label: () => m.channels_field_reactions(), kind: 'switch', defaultValue: false, rare: true },
   clientId: { label: () => m.channels_field_client_id(), hint: () => m.channels_hint_client_id(), kind: 'text' },
   clientSecret: { label: () => m.channels_field_client_secret(), hint: () => m.channels_hint_client_secret(), kind: 'text' },
   apiBase: { label: () => m.channels_field_api(), hint: () => m.channels_hint_api(), kind: 'text', rare: true },
@@ -64,6 +78,7 @@ export function toFieldValue(setting: ChannelSetting, settings: Readonly<Record<
   if (setting.secret) return '';
   if (kind === 'switch') return typeof value === 'boolean' ? value : defaultValue === true;
   if (kind === 'number') return typeof value === 'number' ? value : null;
+  if (kind === 'choice') return typeof value === 'string' ? value : (Object.keys(getChannelField(setting).options ?? {})[0] ?? '');
   if (kind === 'lines') return Array.isArray(value) ? value.join('\n') : '';
   return typeof value === 'string' ? value : '';
 }

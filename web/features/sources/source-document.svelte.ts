@@ -35,6 +35,7 @@ export class SourceDocument {
   isGone = $state(false);
   problem = $state.raw<Problem | null>(null);
   #loadCount = 0;
+  #original: Promise<{ filename: string; blob: Blob }> | undefined;
 
   constructor(shown: ShownSource) {
     this.shown = shown;
@@ -76,8 +77,21 @@ export class SourceDocument {
     if (part) this.part = { ...before, text: before.text + part.text, next: part.next };
   }
 
-  /** The file itself. */
-  async fetchOriginal(): Promise<{ filename: string; blob: Blob }> {
+  /** Whether the original is a PDF, whose pages can be drawn. */
+  get isPdf(): boolean {
+    return this.document?.hasOriginal === true && this.document.mimeType === 'application/pdf';
+  }
+
+  /** The file itself; fetched once. */
+  fetchOriginal(): Promise<{ filename: string; blob: Blob }> {
+    this.#original ??= this.#fetchOriginal().catch((error: unknown) => {
+      this.#original = undefined;
+      throw error;
+    });
+    return this.#original;
+  }
+
+  async #fetchOriginal(): Promise<{ filename: string; blob: Blob }> {
     const { documentId = '' } = this.shown.source;
     const parts: Uint8Array<ArrayBuffer>[] = [];
     for (let offset = 0; ;) {

@@ -14,6 +14,7 @@ import { isMcpSecret, mcpServerSchema, mcpServerName } from './sections/mcp-sett
 import { getBaseUrl } from './sections/provider-kinds.ts';
 import { dailySummariesSettings } from '../knowledge/memory/summary/daily-summaries-settings.ts';
 import { embeddingSettings } from '../knowledge/memory/vectors/embedding-settings.ts';
+import { deliverySettings } from './sections/delivery-settings.ts';
 import { compactionSettings, summarySettings } from './sections/compaction-settings.ts';
 import { recallSettings } from '../knowledge/recall/recall-settings.ts';
 import { MAX_MINUTES, MAX_STEPS } from './sections/run-limits.ts';
@@ -96,6 +97,8 @@ export const settingsSchema = z.looseObject({
     .prefault({}),
   /** Consolidation of memory. */
   dreaming: dreamingSettings.prefault({}),
+  /** Messages that the gateway sends of its own accord. */
+  deliveries: deliverySettings.prefault({}),
   /** Periodic heartbeat that tells the agent to look at pending events. */
   heartbeat: z
     .looseObject({

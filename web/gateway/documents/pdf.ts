@@ -23,7 +23,7 @@ export async function readPdf(
   signal: AbortSignal,
   ocr?: PageOcr,
 ): Promise<DocumentText> {
-  const task = loadPdf(bytes, ocr);
+  const task = loadPdf(bytes, ocr?.canvas);
   try {
     const pdf = await openPdf(name, task.promise);
     const pageNumbers = parseNumberRanges(request.pages, pdf.numPages, 'page');
@@ -79,7 +79,10 @@ export async function readPdf(
   }
 }
 
-export const loadPdf = (bytes: Uint8Array<ArrayBuffer>, ocr?: PageOcr): ReturnType<typeof getDocument> =>
+type PdfOptions = Partial<Extract<Parameters<typeof getDocument>[0], { data?: unknown; password?: unknown }>>;
+
+/** Begins to load a PDF; `options` of pdf.js replace those for reading text. */
+export const loadPdf = (bytes: Uint8Array<ArrayBuffer>, options: PdfOptions = {}): ReturnType<typeof getDocument> =>
   getDocument({
     // pdf.js takes ownership of the buffer.
     data: bytes.slice(),
@@ -88,7 +91,7 @@ export const loadPdf = (bytes: Uint8Array<ArrayBuffer>, ocr?: PageOcr): ReturnTy
     useWasm: false,
     verbosity: 0,
     stopAtErrors: false,
-    ...ocr?.canvas,
+    ...options,
   });
 
 /** Waits for a PDF to be opened. Throws an error with a message for people if it is protected or damaged. */

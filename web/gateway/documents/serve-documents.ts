@@ -19,6 +19,10 @@ async function respond(
       const { readPassages } = await import('./passages/read-passages.ts');
       return { passages: await readPassages(request.split, neverAborted, { ocr, onProgress }) };
     }
+    if ('draw' in request) {
+      const { drawPage } = await import('./draw-page.ts');
+      return { drawing: await drawPage(request.draw) };
+    }
     const { readDocument } = await import('./read-document.ts');
     return { text: await readDocument(request, neverAborted, ocr) };
   } catch (error) {
@@ -36,7 +40,8 @@ export function serveDocuments(scope: DedicatedWorkerGlobalScope): void {
     'message',
     ({ data: locale, ports: [port] }: MessageEvent<unknown>) => {
       if (!port) return;
-      const post = (message: DocumentWorkerMessage): void => port.postMessage(message);
+      const post = (message: DocumentWorkerMessage): void =>
+        port.postMessage(message, typeof message === 'object' && 'drawing' in message ? [message.drawing.picture] : []);
       const ocr = createPageOcr(typeof locale === 'string' ? locale : 'en', () => post('working'));
       port.onmessage = async ({ data }: MessageEvent<DocumentWorkerRequest>) => {
         let lastAt = performance.now();

@@ -1,4 +1,5 @@
 import type { Collection, Collections, RecordWrite } from './vault-interface.ts';
+import { getDeliveryStage } from './delivery-stage.ts';
 import { getDrawingStage } from './drawing-stage.ts';
 import type { VaultSchema } from './vault-schema.ts';
 import type { Transactions, VaultWrite } from './transactions.ts';
@@ -14,7 +15,10 @@ const KEY_PATHS: { [Name in keyof Collections]: (record: Collections[Name]) => s
   devices: ({ id }) => id,
   apiKeys: ({ id }) => id,
   projects: ({ id }) => id,
+  hooks: ({ name }) => name,
+  hookCalls: ({ id }) => id,
   budgets: ({ id }) => id,
+  deliveries: ({ id }) => id,
   responses: ({ id }) => id,
   conversations: ({ id }) => id,
   apiFiles: ({ id }) => id,
@@ -40,6 +44,7 @@ const RECORD_STAGES: { [Name in keyof Collections]?: (record: Collections[Name] 
   // The previous holder of the channel may still write, under an earlier lease.
   channelStates: (record) => record?.fence ?? 0,
   drawings: (record) => (record === undefined ? 1 : getDrawingStage(record)),
+  deliveries: getDeliveryStage,
 };
 
 /** Writes records of several stores in one transaction. */

@@ -74,6 +74,11 @@ export const migrations: readonly VaultMigration[] = [
       db.createObjectStore(name, { keyPath: 'id' });
   },
   (db) => void db.createObjectStore('projects', { keyPath: 'id' }),
+  (db) => void db.createObjectStore('deliveries', { keyPath: 'id' }),
+  (db) => {
+    db.createObjectStore('hooks', { keyPath: 'name' });
+    db.createObjectStore('hookCalls', { keyPath: 'id' });
+  },
 ];
 
 /** Splits the single document into a row for each key. */

@@ -124,7 +124,10 @@ export interface VaultSchema extends DBSchema {
   devices: { key: string; value: Collections['devices'] };
   apiKeys: { key: string; value: Collections['apiKeys'] };
   projects: { key: string; value: Collections['projects'] };
+  hooks: { key: string; value: Collections['hooks'] };
+  hookCalls: { key: string; value: Collections['hookCalls'] };
   budgets: { key: string; value: Collections['budgets'] };
+  deliveries: { key: string; value: Collections['deliveries'] };
   responses: { key: string; value: Collections['responses'] };
   conversations: { key: string; value: Collections['conversations'] };
   apiFiles: { key: string; value: Collections['apiFiles'] };

@@ -18,3 +18,9 @@ export const getFilesWorkspace = (agent: Agent, project: ProjectRecord | undefin
 /** Name of the workspace that holds the memory of a chat: that of its project, if it has its own, or of its agent. */
 export const getMemoryWorkspace = (agent: Agent, project: ProjectRecord | undefined): string =>
   project && project.memory !== 'shared' ? getProjectWorkspace(project) : getWorkspaceName(agent);
+
+/** Names of the workspaces whose memories a chat recalls and searches; new memories go to the first. */
+export function getRecalledWorkspaces(agent: Agent, project: ProjectRecord | undefined): [string, ...string[]] {
+  const own = getMemoryWorkspace(agent, project);
+  return project?.memory === 'both' ? [own, getWorkspaceName(agent)] : [own];
+}

@@ -121,7 +121,9 @@ describe('projects', () => {
     const model: ModelScript = ({ body }) =>
       JSON.stringify(body.messages.at(-1)?.content).includes('Remember')
         ? [{ tool: 'memory_add', args: { text: 'The kitchen is painted green' } }]
-        : ['done'];
+        : JSON.stringify(body.messages.at(-1)?.content).includes('Search') && body.messages.at(-1)?.role === 'user'
+          ? [{ tool: 'memory_search', args: { query: 'green or blue radio' } }]
+          : ['done'];
     await using gw = await createTestGateway({ model });
     const { client } = await gw.client();
     const id = await createProject(client);
@@ -140,6 +142,10 @@ describe('projects', () => {
     expect(await ask('main')).not.toContain('painted green');
     await client.call('projects.update', { id, memory: 'both' });
     expect(await ask('plan')).toMatch(/painted green[^]*radio|radio[^]*painted green/);
+    await client.call('chat.send', { message: 'Search', sessionId: 'plan' });
+    const results = JSON.stringify(gw.calls.at(-1)?.body.messages.at(-1));
+    expect(results).toContain('painted green');
+    expect(results).toContain('radio is blue');
     await client.call('projects.update', { id, memory: 'shared' });
     expect(await ask('plan')).not.toContain('painted green');
     expect(gw.faults).toEqual([]);

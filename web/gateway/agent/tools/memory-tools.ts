@@ -1,5 +1,5 @@
 import type { Agent } from '../agents.ts';
-import { getMemoryWorkspace } from '../projects/chat-workspaces.ts';
+import { getMemoryWorkspace, getRecalledWorkspaces } from '../projects/chat-workspaces.ts';
 import type { AgentMemories } from '../knowledge/memory/agent-memories.ts';
 import type { FoundMemory } from '../../knowledge/memory/found-memory.ts';
 import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts';
@@ -65,19 +65,32 @@ export function memoryTools({ memories, longTermMemories, messages, labels, agen
         if (name === 'memory_forget' || name === 'memory_update_preference')
           await keepVersion(workspace, LONG_TERM_FILE, context.toolCallId);
         if (name === 'memory_update_preference') await label(`${String(args['key'])}: ${String(args['value'])}`, context);
-        const found: FoundMemory[] = [];
-        const result = await run(
-          await (await memories.load()).openWorkspace(workspace),
-          args,
-          (memory) => {
-            // The model already has the same conversation in its context.
-            return memory.sessionKey === undefined || memory.sessionKey !== sessionKey;
-          },
-          (memory) => found.push(memory),
-        );
-        if (taint) for (const memory of found) taint.add(await getFoundSources(memory, workspace));
-        return result;
+        const runIn = async (searched: string): Promise<unknown> => {
+          const found: FoundMemory[] = [];
+          const result = await run(
+            await (await memories.load()).openWorkspace(searched),
+            args,
+            (memory) => {
+              // The model already has the same conversation in its context.
+              return memory.sessionKey === undefined || memory.sessionKey !== sessionKey;
+            },
+            (memory) => found.push(memory),
+          );
+          if (taint) for (const memory of found) taint.add(await getFoundSources(memory, searched));
+          return result;
+        };
+        if (name !== 'memory_search') return runIn(workspace);
+        const lists = await Promise.all(getRecalledWorkspaces(agent(context.agentId), context.project).map(runIn));
+        return {
+          results: interleave((lists as { results: unknown[] }[]).map(({ results }) => results)).slice(0, Number(args['limit'] ?? 5)),
+        };
       },
     }),
   );
 }
+
+/** The first of each list, then the second, and so on: scores of different workspaces cannot be compared. */
+const interleave = <T>(lists: readonly (readonly T[])[]): T[] =>
+  Array.from({ length: Math.max(...lists.map(({ length }) => length)) }, (_, index) =>
+    lists.flatMap((list) => list.slice(index, index + 1)),
+  ).flat();

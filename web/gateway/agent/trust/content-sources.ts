@@ -13,6 +13,7 @@ const SOURCE_KINDS = [
   'document',
   'picture',
   'channel',
+  'hook',
   'program',
   'key',
   'command',

@@ -22,6 +22,12 @@ const allowedUsers = optionalSetting(
   'allowedUsers',
   'Users who may send messages. If unset, you confirm each new sender by a code. An empty list allows everyone.',
 );
+/** Settings of platforms with groups. */
+const groupSettings = [
+  optionalSetting('groups', 'Messages in groups to reply to: `mentions` (the default), `all` or `off`'),
+  optionalSetting('rooms', 'IDs of groups whose members may write; others are ignored. If unset, each member is let in by a code.'),
+];
+const reactions = optionalSetting('reactions', 'React to a message while it is answered');
 const pollIntervalSeconds = optionalSetting('pollIntervalSeconds', 'Polling interval in seconds, at least 60');
 
 const NOT_SUPPORTED = 'This version of Perch can’t connect to this channel yet';
@@ -76,7 +82,7 @@ const channelKinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'catego
     media_limits: toMediaLimits(4096, 50),
     supports_dm: true,
     supports_groups: true,
-    settings: [requiredSecret('botToken', 'Bot token from BotFather'), allowedUsers, apiBase],
+    settings: [requiredSecret('botToken', 'Bot token from BotFather'), allowedUsers, ...groupSettings, apiBase],
   },
   {
     id: 'discord',
@@ -116,7 +122,30 @@ const channelKinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'catego
     media_limits: toMediaLimits(60_000, 50),
     supports_dm: true,
     supports_groups: true,
-    settings: [requiredSetting('homeserver', 'Server URL'), requiredSecret('accessToken', 'Access token of the account'), allowedUsers],
+    settings: [
+      requiredSetting('homeserver', 'Server URL'),
+      requiredSecret('accessToken', 'Access token of the account'),
+      allowedUsers,
+      ...groupSettings,
+      reactions,
+    ],
+  },
+  {
+    id: 'nostr',
+    display_name: 'Nostr',
+    category: 'messenger',
+    color: '#7b3fe4',
+    icon: 'radio-tower',
+    capabilities: toCapabilities('reactions', 'threads'),
+    media_limits: toMediaLimits(20_000, 0),
+    supports_dm: true,
+    supports_groups: true,
+    settings: [
+      requiredSecret('privateKey', 'Private key of the account (nsec1…)'),
+      requiredSetting('relays', 'Addresses of relays'),
+      allowedUsers,
+      ...groupSettings,
+    ],
   },
   {
     id: 'signal',

@@ -24,6 +24,9 @@ const MAX_ATTEMPTS = 3;
 const MAX_AGE_MS = 24 * 3_600_000;
 /** Interval of typing notifications: a platform shows one for a few seconds. */
 const TYPING_INTERVAL_MS = 4_000;
+/** Shown on a message while it is answered. */
+const WORKING_EMOJI = '👀';
+const NO_TEXT = '[The message has no text. Its content can’t be shown here.]';
 const APOLOGY = 'Sorry, I couldn’t answer that. Please try again later.';
 
 interface ChannelResponderDeps extends DeliveryDeps {
@@ -113,7 +116,8 @@ export class ChannelResponder {
     // The message may have waited since before the sender lost access, or since an older build that let everyone write.
     if (!canWrite(this.#deps.settings().channels[this.#deps.channelId], message)) return inbox.remove(id, null, clock.now());
     if (message.command) return this.#command(message, message.command);
-    const typing = this.#typing(message);
+    inbox.markStarted(id);
+    const stops = [this.#typing(message), this.#react(message)];
     try {
       const { messageId, runId } = await this.#run(message);
       const { channelId, settings, warn } = this.#deps;
@@ -135,7 +139,7 @@ export class ChannelResponder {
       if (error instanceof RpcError) await this.#handleFailure(message, error);
       else throw error;
     } finally {
-      typing();
+      for (const stop of stops) stop();
     }
   }
 
@@ -201,7 +205,7 @@ export class ChannelResponder {
       // The run itself continues: the host that takes over the channel finds its result.
       const sent = runs.send({
         ...resolveSession(channelId, message, settings()),
-        message: message.text,
+        message: message.text || NO_TEXT,
         principal: `channel:${channelId}`,
         conversation: message.conversation,
         // By id only: a name can pass to another account.
@@ -252,6 +256,15 @@ export class ChannelResponder {
             : each;
         }),
     }));
+  }
+
+  /** Reacts to a message while it is answered, if the settings say so; returns a function that removes the reaction. */
+  #react(message: PendingMessage): () => void {
+    const { adapter, settings, channelId, signal } = this.#deps;
+    if (!adapter.react || settings().channels[channelId]?.reactions !== true) return () => {};
+    // Best effort.
+    const shown = adapter.react(message, WORKING_EMOJI, signal).catch(() => {});
+    return () => void shown.then(() => adapter.react?.(message, null, signal)).catch(() => {});
   }
 
   /** Shows a typing indicator; returns a function that stops it. */

@@ -70,7 +70,7 @@ verifies('channels/catalog', 'each once, with settings that name its secrets', a
   const { channels, count } = await client.call('channels.catalog', {});
   expect(count).toBe(channels.length);
   expect(new Set(channels.map(({ id }) => id)).size).toBe(count);
-  expect(channels.filter(({ startable }) => startable).map(({ id }) => id)).toEqual(['webchat', 'x', 'telegram']);
+  expect(channels.filter(({ startable }) => startable).map(({ id }) => id)).toEqual(['webchat', 'x', 'telegram', 'matrix', 'nostr']);
   for (const { id, startable, reason, settings } of channels) {
     if (!startable) expect(reason, id).toBeTruthy();
     // Every setting that the catalogue marks as secret is also a secret in the configuration.

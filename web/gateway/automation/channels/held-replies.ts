@@ -27,8 +27,8 @@ function findOtherSources(
  * covers them for the channel's replies.
  */
 export function findHeldSources(channelId: string, message: IncomingMessage, reply: Reply, { channels, tools }: Settings): string[] {
-  const { user, conversation, isPublic } = message;
-  const isPrivate = !isPublic && (conversation === user.id || conversation === `dm-${user.id}`);
+  const { user, conversation, isPublic, isGroup } = message;
+  const isPrivate = !isPublic && (isGroup === false || conversation === user.id || conversation === `dm-${user.id}`);
   if (isPrivate && channels[channelId]?.owners?.includes(user.id)) return [];
   const sources = findOtherSources(channelId, message, reply);
   return isGranted(tools, toReplyTool(channelId), sources) ? [] : sources;

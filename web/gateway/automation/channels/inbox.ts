@@ -1,17 +1,31 @@
 import type { Collection } from '../../storage/vault-interface.ts';
 import type { SearchBudget, PollResult } from './channel-adapter.ts';
-import { toCodeMessage, type CodeReply, getPendingRequests } from './senders.ts';
-import { type ChannelState, type IncomingMessage, createChannelState, type PendingMessage } from '../../storage/records/channel-state.ts';
+import { getPendingRequests } from './senders.ts';
+import {
+  type ChannelState,
+  type IncomingMessage,
+  createChannelState,
+  type PendingMessage,
+  type SenderRequest,
+} from '../../storage/records/channel-state.ts';
 
-/** A stranger’s message with a code as its answer. Its text is dropped, so no model gets it. */
-const toCodeReply = (message: IncomingMessage, { code }: CodeReply): Omit<PendingMessage, 'session'> => ({
+/** A text sent in reply to a message without asking an agent. `request`: of the unknown sender that gets a code. */
+export interface FixedReply {
+  text: string;
+  request?: SenderRequest;
+}
+
+/** A message with a fixed answer. Its text is dropped, so no model gets it. */
+const toFixedReply = ({ files: _, ...message }: IncomingMessage, { text }: FixedReply): Omit<PendingMessage, 'session'> => ({
   ...message,
   ...{ text: '', title: '', command: 'help' as const },
-  answer: { parts: [toCodeMessage(code)], sent: [], isApology: true },
+  answer: { parts: [text], sent: [], isApology: true },
 });
 
 /** Number of message ids that are remembered: a platform repeats a message soon, if at all. */
 const MAX_SEEN_IDS = 500;
+/** Number of conversations whose last message is remembered. */
+const MAX_LAST = 500;
 
 /** Another host has taken over the channel and continues what was started here. */
 export class TakenOverError extends Error {
@@ -23,6 +37,8 @@ export class Inbox {
   readonly #states: Collection<ChannelState>;
   readonly #id: string;
   #state: ChannelState;
+  /** Messages whose runs have been started here: an edit comes too late for them. */
+  readonly #started = new Set<string>();
 
   private constructor(states: Collection<ChannelState>, state: ChannelState) {
     this.#states = states;
@@ -66,36 +82,59 @@ export class Inbox {
 
   /** Stores new messages and read positions in one write; repeated messages are ignored. */
   async add(
-    { messages, cursors, codes = new Map() }: Pick<PollResult, 'messages' | 'cursors'> & { codes?: ReadonlyMap<string, CodeReply> },
+    { messages, cursors, replies = new Map() }: Pick<PollResult, 'messages' | 'cursors'> & { replies?: ReadonlyMap<string, FixedReply> },
     now: number,
   ): Promise<void> {
     const same = Object.entries(cursors).every(([name, value]) => this.#state.cursors[name] === value);
     if (same && messages.length === 0) return;
     await this.change((state) => {
       const seenIds = new Set(state.seen);
-      const added: PendingMessage[] = [];
-      const requests = codes.size > 0 ? getPendingRequests(state, now) : [];
+      const pending = [...state.pending];
+      const last = new Map(Object.entries(state.last ?? {}));
+      const requests = [...replies.values()].flatMap(({ request }) => request ?? []);
+      let receivedCount = 0;
       for (const message of messages) {
         if (seenIds.has(message.id)) continue;
         seenIds.add(message.id);
-        const reply = codes.get(message.id);
-        if (reply) requests.push(reply.request);
-        added.push({ ...(reply ? toCodeReply(message, reply) : message), session: state.sessions[message.conversation] ?? 0 });
+        const { conversation, platformId } = message;
+        const reply = replies.get(message.id);
+        if (message.isEdit) {
+          const edited = pending.findIndex((each) => this.#isWaitingFor(each, message));
+          const before = pending[edited];
+          if (before) pending[edited] = { ...before, text: message.text };
+          // Of the answered messages only the last one is answered again.
+          if (before || platformId === undefined || last.get(conversation) !== platformId) continue;
+        } else if (platformId !== undefined) {
+          last.delete(conversation);
+          last.set(conversation, platformId);
+        }
+        pending.push({ ...(reply ? toFixedReply(message, reply) : message), session: state.sessions[conversation] ?? 0 });
+        if (!reply) receivedCount++;
       }
       const { metrics } = state;
-      const receivedCount = added.filter(({ id }) => !codes.has(id)).length;
       return {
         ...state,
         cursors: { ...state.cursors, ...cursors },
-        pending: [...state.pending, ...added],
+        pending,
         seen: [...seenIds].slice(-MAX_SEEN_IDS),
-        ...(codes.size > 0 ? { requests } : {}),
+        ...(last.size > 0 ? { last: Object.fromEntries([...last].slice(-MAX_LAST)) } : {}),
+        ...(requests.length > 0 ? { requests: [...getPendingRequests(state, now), ...requests] } : {}),
         metrics:
           receivedCount === 0
             ? metrics
             : { ...metrics, messages_received: metrics.messages_received + receivedCount, last_message_at: now },
       };
     });
+  }
+
+  /** Reports that a message's run starts. */
+  markStarted(id: string): void {
+    this.#started.add(id);
+  }
+
+  /** Whether an edit can still replace a message's text. */
+  #isWaitingFor({ id, platformId, user, answer, held }: PendingMessage, edit: IncomingMessage): boolean {
+    return platformId === edit.platformId && user.id === edit.user.id && !answer && !held && !this.#started.has(id);
   }
 
   /** Changes a waiting message; no effect if it is gone. */
@@ -105,6 +144,7 @@ export class Inbox {
 
   /** Removes a finished message. */
   remove(id: string, counted: 'messages_sent' | 'messages_failed' | null, now: number): Promise<void> {
+    this.#started.delete(id);
     return this.change((state) => {
       const { metrics } = state;
       const pending = state.pending.filter((message) => message.id !== id);

@@ -2,7 +2,7 @@ import type { Clock } from '#shared/async/clock.ts';
 import { type Fetch, FetchRefusedError } from '../../ports/fetch.ts';
 import { ProviderError } from '../../providers/provider.ts';
 import { parseJson } from '../../providers/upstream-http.ts';
-import { readBodyText } from '../../providers/upstream-body.ts';
+import { readBodyText, readChunks } from '../../providers/upstream-body.ts';
 import { Watchdog, withTimeout } from '#shared/async/watchdog.ts';
 
 /** Maximum size of a response: a hundred messages have far less. */
@@ -39,7 +39,7 @@ export class PlatformError extends Error {
 }
 
 export interface PlatformRequest {
-  method?: 'GET' | 'POST';
+  method?: 'GET' | 'POST' | 'PUT';
   headers?: Record<string, string>;
   body?: string;
   bytes?: Uint8Array<ArrayBuffer>;
@@ -59,11 +59,53 @@ export interface PlatformResponse {
  * Sends one request to a platform. Resolves with a response of any status; throws `PlatformError` if none arrives, or it is cut off or too
  * large.
  */
-export async function requestPlatform(
-  { name, fetch, clock }: { name: string; fetch: Fetch; clock: Clock },
+export const requestPlatform = (platform: Platform, url: string, request: PlatformRequest): Promise<PlatformResponse> =>
+  exchange(platform, url, request, async ({ status, headers, body }, watchdog) => ({
+    status,
+    header: (headerName) => headers.get(headerName),
+    json: parseJson(await readBodyText(body, watchdog, MAX_RESPONSE_BYTES)),
+  }));
+
+/** Downloads a file of at most `maxBytes` from a platform. Throws `PlatformError`, also for a status other than 200. */
+export const downloadFromPlatform = (
+  platform: Platform,
+  url: string,
+  request: PlatformRequest & { maxBytes: number },
+): Promise<{ bytes: Uint8Array<ArrayBuffer>; mimeType: string }> =>
+  exchange(platform, url, request, async ({ status, headers, body }, watchdog) => {
+    if (status !== 200) {
+      void body?.cancel().catch(() => {});
+      throw new PlatformError(`${platform.name} did not send the file (${status}).`, { status, refused: status >= 400 && status < 429 });
+    }
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of readChunks(body, watchdog)) {
+      size += chunk.length;
+      if (size > request.maxBytes)
+        throw new PlatformError(`The file is larger than ${Math.floor(request.maxBytes / 1024 / 1024)} MB.`, { refused: true });
+      chunks.push(chunk);
+    }
+    const bytes = new Uint8Array(size);
+    let offset = 0;
+    for (const chunk of chunks) {
+      bytes.set(chunk, offset);
+      offset += chunk.length;
+    }
+    return { bytes, mimeType: headers.get('content-type')?.split(';')[0]?.trim() ?? 'application/octet-stream' };
+  });
+
+interface Platform {
+  name: string;
+  fetch: Fetch;
+  clock: Clock;
+}
+
+async function exchange<T>(
+  { name, fetch, clock }: Platform,
   url: string,
   { signal, timeoutMs = RESPONSE_TIMEOUT_MS, ...init }: PlatformRequest,
-): Promise<PlatformResponse> {
+  read: (response: Response, watchdog: Watchdog) => Promise<T>,
+): Promise<T> {
   try {
     return await withTimeout(clock, timeoutMs, signal, async (ends) => {
       const response = await fetch(url, { ...init, signal: ends });
@@ -73,8 +115,7 @@ export async function requestPlatform(
       }
       const watchdog = new Watchdog(clock, timeoutMs, ends, () => new DOMException('silent', 'TimeoutError'));
       try {
-        const text = await readBodyText(response.body, watchdog, MAX_RESPONSE_BYTES);
-        return { status: response.status, header: (headerName) => response.headers.get(headerName), json: parseJson(text) };
+        return await read(response, watchdog);
       } finally {
         watchdog.stop();
       }

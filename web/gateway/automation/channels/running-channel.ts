@@ -12,7 +12,7 @@ import { ChannelResponder } from './channel-responder.ts';
 import { computeBackoff } from '#shared/async/backoff.ts';
 import { Inbox, TakenOverError } from './inbox.ts';
 import { PlatformError } from './platform-request.ts';
-import { getAccessMode, createCodes, canWrite } from './senders.ts';
+import { Admission } from './admission.ts';
 import type { Lazy } from '../../system/modules.ts';
 
 /** Duration of the channel's lease: a live host renews it, and a dead one loses it after this time. */
@@ -45,6 +45,7 @@ export class RunningChannel {
   readonly #stopping = new AbortController();
   /** Aborts when nothing new may be started. */
   readonly #closing = new AbortController();
+  readonly #admission: Admission;
   readonly #problems: { looking?: string | undefined; answering?: string | undefined } = {};
   #connectedSince: number | null = null;
   #inbox: Inbox | undefined;
@@ -53,6 +54,8 @@ export class RunningChannel {
 
   constructor(deps: RunningChannelDeps) {
     this.#deps = deps;
+    const { clock, log, id } = deps;
+    this.#admission = new Admission({ clock, warn: (message, fields) => log.write('warn', 'channels', `${id}: ${message}`, fields) });
     this.#work = this.#run();
   }
 
@@ -79,9 +82,11 @@ export class RunningChannel {
       const leaseLost = new AbortController();
       const signal = AbortSignal.any([this.#stopping.signal, leaseLost.signal]);
       const leased = { fence: 0, stop: (): void => {} };
+      let platform: ChannelAdapter | undefined;
       try {
         await this.#lease(leased, signal, leaseLost);
-        await this.#serve(await adapter(), signal, leaseLost, () => (failures = 0));
+        platform = await adapter();
+        await this.#serve(platform, signal, leaseLost, () => (failures = 0));
       } catch (error) {
         if (this.#stopping.signal.aborted) break;
         // The connection was cut, or another host was faster: start over.
@@ -89,6 +94,7 @@ export class RunningChannel {
       } finally {
         leased.stop();
         await this.#close(leased.fence);
+        platform?.close?.();
       }
       await sleep(clock, computeBackoff(++failures, RETRY_MS), this.#stopping.signal).catch(() => {});
     }
@@ -136,12 +142,8 @@ export class RunningChannel {
         else {
           const { cursors, budget } = inbox.state;
           const result = await adapter.poll({ cursors, budget, signal: pollSignal, spend: (spent) => inbox.setBudget(spent) });
-          const access = settings().channels[id];
-          const strangers = result.messages.filter((message) => !canWrite(access, message));
-          const codes = access && getAccessMode(access) === 'ask' ? await createCodes(strangers, inbox.state, clock.now()) : new Map();
-          if (codes.size > 0) note('Unknown senders got a code to pair with', { count: codes.size });
-          const messages = result.messages.filter((message) => codes.has(message.id) || !strangers.includes(message));
-          await inbox.add({ cursors: result.cursors, messages, codes }, clock.now());
+          const admitted = await this.#admission.admit(result.messages, inbox.state, settings().channels[id]);
+          await inbox.add({ cursors: result.cursors, ...admitted }, clock.now());
           responder.startPending();
           this.#connectedSince ??= clock.now();
           this.#setProblem('looking', result.problem);

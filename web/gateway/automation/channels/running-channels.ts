@@ -38,7 +38,7 @@ interface StartedChannel {
   channel: RunningChannel;
 }
 
-/** Runs the enabled channels, on the active host only, while a bridge provides egress. */
+/** Runs the enabled channels, on the active host only; those that a browser cannot reach, while a bridge provides egress. */
 export class RunningChannels {
   readonly #deps: RunningChannelsDeps;
   readonly #coordinator: JobCoordinator;
@@ -145,11 +145,20 @@ export class RunningChannels {
   /** Each platform's code is loaded when its channel starts. */
   async #createAdapter(id: StartableChannel, token: string): Promise<ChannelAdapter> {
     const { fetch, clock, config } = this.#deps;
-    const { x, telegram } = config.settings.channels;
+    const { x, telegram, matrix, nostr } = config.settings.channels;
     switch (id) {
       case 'telegram': {
         const { TelegramAdapter } = await import('./telegram/telegram-adapter.ts');
         return new TelegramAdapter({ fetch, clock, token, apiBase: getApiBase(id, telegram) });
+      }
+      case 'matrix': {
+        const { MatrixAdapter } = await import('./matrix/matrix-adapter.ts');
+        const homeserver = (matrix?.homeserver ?? '').replace(/\/+$/, '');
+        return new MatrixAdapter({ fetch, clock, token, homeserver, access: () => config.settings.channels.matrix ?? {} });
+      }
+      case 'nostr': {
+        const { NostrAdapter } = await import('./nostr/nostr-adapter.ts');
+        return new NostrAdapter({ clock, privateKey: token, relays: (nostr?.relays ?? []).map((url) => url.replace(/\/+$/, '')) });
       }
       case 'x': {
         const { XAdapter } = await import('./x/x-adapter.ts');

@@ -19,7 +19,7 @@ const MAX_CODES = 20;
 const MAX_PAIRED = 1000;
 const ATTEMPT_LIMIT = { perMinute: 2, burst: 10 };
 
-type ChannelAccess = Pick<NonNullable<Settings['channels'][string]>, 'allowedUsers' | 'pairedUsers'>;
+export type ChannelAccess = Pick<NonNullable<Settings['channels'][string]>, 'allowedUsers' | 'pairedUsers' | 'rooms'>;
 
 /** Access mode of a channel: `ask` answers senders that the owner has confirmed, `listed` those in `allowedUsers`. */
 export function getAccessMode({ allowedUsers = null }: ChannelAccess): 'ask' | 'listed' | 'everyone' {
@@ -28,20 +28,20 @@ export function getAccessMode({ allowedUsers = null }: ChannelAccess): 'ask' | '
 }
 
 /** Whether the agent replies to a sender. */
-export function canWrite(settings: ChannelAccess | undefined, { user }: Pick<IncomingMessage, 'user'>): boolean {
-  const { allowedUsers, pairedUsers = [] } = settings ?? {};
+export function canWrite(settings: ChannelAccess | undefined, { user, room }: Pick<IncomingMessage, 'user' | 'room'>): boolean {
+  const { allowedUsers, pairedUsers = [], rooms } = settings ?? {};
   switch (getAccessMode({ allowedUsers })) {
     case 'everyone':
       return true;
     case 'listed':
       return includesUser(allowedUsers ?? [], user);
     case 'ask':
-      return pairedUsers.some(({ id }) => id === user.id);
+      return pairedUsers.some(({ id }) => id === user.id) || (room !== undefined && rooms?.includes(room) === true);
   }
 }
 
 /** The code sent in reply to an unknown sender. The sender's message is not stored. */
-export interface CodeReply {
+interface CodeReply {
   request: SenderRequest;
   code: string;
 }

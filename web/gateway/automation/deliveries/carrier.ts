@@ -16,8 +16,12 @@ export interface DeliveryRequest {
   source: { kind: 'job' | 'plan' | 'hook' | 'heartbeat' | 'tool' | 'approval'; id: string };
   /** Sources from outside that influenced the text (`MessageRecord.outside`). */
   outside?: readonly string[];
+  /** Addresses that the text quotes from what was read (`MessageRecord.quotedUrls`): others may leak data if `outside` is not empty. */
+  quotedUrls?: readonly string[];
   /** Whether it is sent in quiet hours, and never waits for a digest. */
   isUrgent?: boolean;
+  /** Whether it waits for the daily digest, if one is set. */
+  isForDigest?: boolean;
   /** Milliseconds since the Unix epoch after which it is not sent any more. */
   expiresAt?: number;
 }

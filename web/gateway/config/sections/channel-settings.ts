@@ -28,6 +28,16 @@ const commonSettings = z.looseObject({
   /** Whether the owner was asked about an empty `allowedUsers` and chose to keep it. */
   allowEveryone: z.boolean().optional(),
   pollIntervalSeconds: pollIntervalSeconds.optional(),
+  /** Messages in groups that are answered: those that mention the account (the default), all, or none. */
+  groups: z.enum(['mentions', 'all', 'off']).optional(),
+  /** Groups, as the platform's ids, whose members may write without being let in; messages in others are ignored. Null or missing: any group, whose members are let in one by one. */
+  rooms: userList.optional(),
+  /** Whether the account reacts to a message while it is answered, on platforms that have reactions. */
+  reactions: z.boolean().optional(),
+  /** Maximum number of messages of one sender that are answered. Owners have no limit. */
+  limits: z
+    .object({ perMinute: z.number().int().min(1).max(1000).optional(), perHour: z.number().int().min(1).max(10_000).optional() })
+    .optional(),
   /** Agent that answers, unless a binding matches. */
   agentId: id.optional(),
   /** Tools available to runs of this channel; none by default. */
@@ -57,11 +67,29 @@ const xSettings = commonSettings.extend({
 });
 export type XSettings = z.infer<typeof xSettings>;
 
+/** Settings of the channel for Matrix. */
+const matrixSettings = commonSettings.extend({ homeserver: apiBase.optional(), accessToken: z.string().max(4096).optional() });
+
+/** Settings of the channel for Nostr. */
+const nostrSettings = commonSettings.extend({
+  privateKey: z.string().max(200).optional(),
+  relays: z
+    .array(z.url({ protocol: /^wss?$/, error: 'must be a ws or wss URL' }).max(300))
+    .max(10)
+    .nullable()
+    .optional(),
+});
+
 const telegramSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
 
 /** `channels` of the configuration, by channel id. */
 export const channelSettings = z
-  .object({ x: xSettings.optional(), telegram: telegramSettings.optional() })
+  .object({
+    x: xSettings.optional(),
+    telegram: telegramSettings.optional(),
+    matrix: matrixSettings.optional(),
+    nostr: nostrSettings.optional(),
+  })
   // Platforms that this build does not know may have any settings.
   .catchall(commonSettings.catchall(z.any()))
   .superRefine((settings, context) => {
@@ -85,21 +113,30 @@ interface StartableSpec {
 const STARTABLE = {
   x: { token: 'bearerToken', needsBridge: true, apiBase: 'https://api.x.com' },
   telegram: { token: 'botToken', needsBridge: true, apiBase: 'https://api.telegram.org' },
+  matrix: {
+    token: 'accessToken',
+    needsBridge: false,
+    servers: ({ homeserver }: Record<string, unknown>) => (typeof homeserver === 'string' ? [homeserver] : []),
+  },
+  // The key is not sent anywhere: it only signs.
+  nostr: { token: 'privateKey', needsBridge: false },
 } as const satisfies Record<string, StartableSpec>;
 export type StartableChannel = keyof typeof STARTABLE;
 export const STARTABLE_CHANNELS = Object.keys(STARTABLE) as StartableChannel[];
 export const isStartable = (name: string): name is StartableChannel => Object.hasOwn(STARTABLE, name);
 export const getStartableSpec = (name: StartableChannel): StartableSpec => STARTABLE[name];
 
-const SECRET_NAMES = ['bearerToken', 'botToken', 'appToken', 'accessToken', 'token', 'password', 'secret', 'clientSecret'];
+const SECRET_NAMES = ['bearerToken', 'botToken', 'appToken', 'accessToken', 'privateKey', 'token', 'password', 'secret', 'clientSecret'];
 
 /** Whether a path leads to a secret of a channel. */
 export const isChannelSecret = ([section, , name = '', ...rest]: readonly string[]): boolean =>
   section === 'channels' && rest.length === 0 && SECRET_NAMES.includes(name);
 
 /** Address of a platform's API, without a trailing slash; empty if it has none. */
-export const getApiBase = (name: StartableChannel, settings: { apiBase?: string | undefined } | undefined): string =>
-  (settings?.apiBase ?? getStartableSpec(name).apiBase ?? '').replace(/\/+$/, '');
+export const getApiBase = (name: StartableChannel, settings: Record<string, unknown> | undefined): string => {
+  const own = settings?.['apiBase'];
+  return (typeof own === 'string' ? own : (getStartableSpec(name).apiBase ?? '')).replace(/\/+$/, '');
+};
 
 /** Origins that a channel's token is sent to. */
 function getOrigins(name: StartableChannel, channels: Channels): string[] {

@@ -15,7 +15,7 @@ export async function readPdfPassages(
   context: PassageContext,
 ): Promise<DocumentFacts> {
   const { builder, slicer, signal, ocr, onProgress } = context;
-  const task = loadPdf(bytes, ocr);
+  const task = loadPdf(bytes, ocr?.canvas);
   try {
     const pdf = await openPdf(name, task.promise);
     const outline = await PdfOutline.read(pdf, signal);

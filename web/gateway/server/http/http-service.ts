@@ -3,7 +3,10 @@ import type { Principal } from '#shared/link/hello.ts';
 import type { Link } from '#shared/link/link.ts';
 import type { SpliceFailure, UsageReceipt } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
+import { formatErrorBody } from '#shared/http/error-body.ts';
+import { isHookUrl } from '#shared/http/hook-path.ts';
 import { OAUTH_CALLBACK_PATH } from '#shared/ports/oauth-port.ts';
+import type { Hooks } from '../../automation/hooks/hooks.ts';
 import type { Authorizations } from '../../config/oauth/authorizations.ts';
 import type { Providers } from '../../providers/providers.ts';
 import type { Vault, UsageRecord } from '../../storage/vault-interface.ts';
@@ -25,6 +28,7 @@ interface ReceiptsDeps {
 interface HttpServiceDeps {
   http: Lazy<HttpHandler>;
   authorizations: Lazy<Authorizations>;
+  hooks: Lazy<Hooks>;
   clock: Clock;
   vault: Pick<Vault, 'usage'>;
   providers: Providers;
@@ -33,7 +37,7 @@ interface HttpServiceDeps {
   fault: HttpDeps['fault'];
 }
 
-/** The HTTP side of the gateway: `/v1`, `/mcp` and `/oauth/callback`, whose code is loaded on first use. */
+/** The HTTP side of the gateway: `/v1`, `/mcp`, `/oauth/callback` and `/hooks`, whose code is loaded on first use. */
 export class HttpService {
   readonly #deps: HttpServiceDeps;
   #isServing = true;
@@ -46,6 +50,7 @@ export class HttpService {
   async fetch(request: Request, principal: Principal, exchange?: Stream): Promise<Response> {
     const url = new URL(request.url);
     if (url.pathname === OAUTH_CALLBACK_PATH) return this.#finishAuthorization(url.searchParams);
+    if (isHookUrl(url.pathname)) return this.#receiveCall(request);
     return (await this.#deps.http.load())(request, principal, exchange);
   }
 
@@ -83,6 +88,17 @@ export class HttpService {
       fault,
       note: (level, message, fields) => log.write(level, 'http', message, fields),
     });
+  }
+
+  /** A call of an incoming hook, which the bridge does not authenticate. */
+  async #receiveCall(request: Request): Promise<Response> {
+    const { hooks, fault } = this.#deps;
+    try {
+      return await (await hooks.load()).receive(request);
+    } catch (error) {
+      const { message } = fault(error);
+      return Response.json(formatErrorBody('api_error', message), { status: 503, headers: { 'retry-after': '30' } });
+    }
   }
 
   /** A page for the person. */

@@ -36,6 +36,8 @@ export interface IncomingMessage {
   isVoice?: boolean;
   /** Whether several people write in the conversation. */
   isGroup?: boolean;
+  /** The group, as the platform's id; undefined in a private chat. */
+  room?: string;
   /** In a group: whether the message addresses the account, by a mention or as a reply to it. */
   isMention?: boolean;
   /** The platform's id of the message, for replies, reactions and edits. */
@@ -44,6 +46,8 @@ export interface IncomingMessage {
   thread?: string;
   /** Whether the message replaces an earlier one with the same `platformId`. */
   isEdit?: boolean;
+  /** Sent as the reply instead of an agent's, such as that the platform encrypts the chat. */
+  notice?: string;
 }
 
 /** A message that waits to be answered, or whose answer is being sent. */
@@ -90,6 +94,8 @@ export interface ChannelState {
   seen: string[];
   /** Senders that wait for the owner; undefined in states of older builds. */
   requests?: SenderRequest[];
+  /** `platformId` of the last message of the most recent conversations; undefined in states of older builds. */
+  last?: Record<string, string>;
   /** Number of times that each conversation was started over. */
   sessions: Record<string, number>;
   metrics: NonNullable<ChannelEntry['metrics']>;

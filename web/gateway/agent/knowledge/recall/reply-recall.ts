@@ -1,8 +1,8 @@
 import { toCanonicalJson } from '#shared/canonical-json.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { Log } from '../../../system/log/log.ts';
-import { type Agent, type Agents, getWorkspaceName } from '../../agents.ts';
-import { getMemoryWorkspace } from '../../projects/chat-workspaces.ts';
+import { type Agents, getWorkspaceName } from '../../agents.ts';
+import { getRecalledWorkspaces } from '../../projects/chat-workspaces.ts';
 import type { MemoryStore } from '../memory/agent-memories.ts';
 import type { LongTermMemories } from '../memory/long-term-memories.ts';
 import { computeTextVersion } from '../../../knowledge/memory/content-id.ts';
@@ -11,7 +11,6 @@ import type { MemoryList } from '../../../knowledge/memory/long-term-search.ts';
 import type { RecallResult, RunRecall } from '../../runs/run-types.ts';
 import type { ContentLabels } from '../../trust/content-labels.ts';
 import { mergeSources } from '../../trust/content-sources.ts';
-import type { ProjectRecord } from '../../../storage/records/project-record.ts';
 import { toPlainText } from '../../../storage/session-views.ts';
 import type { Vault } from '../../../storage/vault-interface.ts';
 import type { Settings } from '../../../config/settings-schema.ts';
@@ -178,12 +177,6 @@ function createReviewedList(longTerm: LongTermMemories, labels: ContentLabels, w
       return labelled.size === 0 ? all : all.filter(({ id }) => !labelled.has(`${workspace}/${id}`));
     },
   };
-}
-
-/** Workspaces whose memories are recalled in a chat. */
-function getRecalledWorkspaces(agent: Agent, project: ProjectRecord | undefined): string[] {
-  const own = getMemoryWorkspace(agent, project);
-  return project?.memory === 'both' ? [own, getWorkspaceName(agent)] : [own];
 }
 
 /** All memories of several lists, each once. */

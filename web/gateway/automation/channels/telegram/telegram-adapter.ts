@@ -144,10 +144,7 @@ function parseTarget({ to }: Pick<PendingMessage, 'to'>): { chat_id: number; mes
   return { chat_id, message_id };
 }
 
-/**
- * The message for the bot in an update; undefined if there is none. In groups the bot is addressed by name, by a command, or by a reply to
- * it.
- */
+/** The message in an update; undefined if there is none. In groups the bot is addressed by name, by a command, or by a reply to it. */
 function toIncomingMessage({ update_id, message }: Update, { id, username }: Bot): IncomingMessage | undefined {
   if (!message?.from || message.from.is_bot === true) return undefined;
   const { chat, from } = message;
@@ -159,8 +156,7 @@ function toIncomingMessage({ update_id, message }: Update, { id, username }: Bot
   const [, word = '', addressed] = COMMAND.exec(text) ?? [];
   if (addressed !== undefined && addressed.toLowerCase() !== username.toLowerCase()) return undefined;
   const name = new RegExp(`@${username}\\b`, 'i');
-  const isAddressed = !isGroup || word !== '' || name.test(text) || message.reply_to_message?.from?.id === id;
-  if (!isAddressed) return undefined;
+  const isMention = word !== '' || name.test(text) || message.reply_to_message?.from?.id === id;
   const senderName = from.username ?? from.first_name ?? '';
   const command = COMMANDS[word.toLowerCase()];
   const plain = isGroup ? text.replace(name, '').trim() : text;
@@ -171,6 +167,8 @@ function toIncomingMessage({ update_id, message }: Update, { id, username }: Bot
     user: { id: `${from.id}`, name: from.username ?? '' },
     text: isGroup ? `${senderName}: ${plain}` : plain,
     isPublic: false,
+    isGroup,
+    ...(isGroup ? { room: `${chat.id}`, isMention } : {}),
     to: `${chat.id}/${message.message_id}`,
     title: `Telegram: ${chat.title ?? senderName}`,
     at: message.date * 1000,
