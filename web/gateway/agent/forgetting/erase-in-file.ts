@@ -36,14 +36,14 @@ export function eraseInFile(
     erase({ kind, store: 'files', key, place: path, text, ...(reason === undefined ? {} : { reason }) });
   const kind = getFileKind(path);
   const reason = kind === 'file' ? 'file' : undefined;
-  // The name of a file says as much as its text.
-  if (matches(path) && decide(kind, path, reason)) return undefined;
+  // The name of a page or file says as much as its text.
+  if (isNamedByPerson(kind, path) && matches(getName(path)) && decide(kind, path, reason)) return undefined;
   if (path.startsWith(CLAIMS_PREFIX)) return eraseClaim(content, matches, decide);
   if (path.startsWith(DREAMS_FOLDER) && path.endsWith('.jsonl')) return eraseJsonLines(content, matches, decide);
   if (path !== LONG_TERM_FILE && path !== DREAMS_FILE) {
     const { before, summary, after } = splitSummary(content);
     const eraseMatching = (text: string, lineKind: ForgetKind): string =>
-      eraseLines(text, (line) => matches(line) && decide(lineKind, line.trim(), reason));
+      eraseLines(text, (line) => !IS_COMMENT.test(line) && matches(line) && decide(lineKind, line.trim(), reason));
     return eraseMatching(before, kind) + eraseMatching(summary, 'summary') + eraseMatching(after, kind);
   }
   const blocks = parseMemories(content);
@@ -65,6 +65,14 @@ function getFileKind(path: string): ForgetKind {
   if (path.startsWith(`${NOTES_FOLDER}/`)) return 'note';
   return path.startsWith(`${RESULTS_FOLDER}/`) ? 'context' : 'file';
 }
+
+/** A line that only programs read, such as the marks around a summary. */
+const IS_COMMENT = /^\s*<!--.*-->\s*$/;
+
+const getName = (path: string): string => path.replace(/^.*\//, '').replace(/\.[^.]*$/, '');
+/** Other files have names that Perch gives them. */
+const isNamedByPerson = (kind: ForgetKind, path: string): boolean =>
+  (kind === 'page' && path !== `${WIKI_FOLDER}/index.md`) || kind === 'file';
 
 type Decide = (kind: ForgetKind, text: string) => boolean;
 

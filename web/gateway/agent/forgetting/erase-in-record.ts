@@ -56,10 +56,6 @@ export const RECORD_STORES: readonly StoredRecord['store'][] = [
   ...CHAT_RECORDS,
 ];
 
-/** Members that identify a record or refer to others, and are never changed. */
-const IDENTITY: ReadonlySet<string> = new Set(
-  'id key sessionKey parentId runId role toolCallId agentId sessionId headId hash blobs name kind model status store'.split(' '),
-);
 /** Tools whose results quote memories and the wiki. */
 const QUOTING_TOOL = /^(?:memory|wiki)_/;
 
@@ -74,12 +70,12 @@ export function eraseInRecord({ store, key, value }: StoredRecord, { matches, er
   const whole = WHOLE_RECORDS[store];
   if (whole !== undefined) return decide(whole, getLabel(searched, matches), getPlace(value, key)) ? undefined : value;
   // A label stays: without it, what it is about would count as trusted.
-  if (store === 'contentLabels') return decide('context', getLabel(value, matches), key) ? eraseTexts(value, matches, IDENTITY) : value;
+  if (store === 'contentLabels') return decide('context', getLabel(value, matches), key) ? eraseTexts(value, matches) : value;
   if (store === 'trash') return eraseInTrash(value, matches, decide);
   // Identifiers of a record of the trash are in its record.
-  if (store === 'trashRecords') return decide('trash', getLabel(value, matches), 'trash') ? eraseTexts(value, matches, IDENTITY) : value;
+  if (store === 'trashRecords') return decide('trash', getLabel(value, matches), 'trash') ? eraseTexts(value, matches) : value;
   if (!CHAT_RECORDS.has(store)) return value;
-  return decide('record', getLabel(value, matches), store, 'chat') ? eraseTexts(value, matches, IDENTITY) : value;
+  return decide('record', getLabel(value, matches), store, 'chat') ? eraseTexts(value, matches) : value;
 }
 
 type Decide = (kind: ForgetKind, text: string, place: string, reason?: ForgetReason) => boolean;
@@ -107,7 +103,7 @@ function eraseInMessage(message: StoredMessage, matches: (text: string) => boole
   if (!isErased) return changed;
   const { runContext: context, recalled: found, compaction: summary } = changed;
   return {
-    ...eraseTexts(rest, matches, IDENTITY),
+    ...eraseTexts(rest, matches),
     ...(context ? { runContext: context } : {}),
     ...(found ? { recalled: found } : {}),
     ...(summary ? { compaction: summary } : {}),
@@ -117,13 +113,17 @@ function eraseInMessage(message: StoredMessage, matches: (text: string) => boole
 /** Deleted memories and pages go; the titles of other deleted items are replaced. */
 function eraseInTrash(value: RecordValue, matches: (text: string) => boolean, decide: Decide): RecordValue | undefined {
   if (!decide('trash', getLabel(value, matches), 'trash')) return value;
-  return value['kind'] === 'memory' || value['kind'] === 'page' ? undefined : eraseTexts(value, matches, IDENTITY);
+  return value['kind'] === 'memory' || value['kind'] === 'page' ? undefined : eraseTexts(value, matches);
 }
 
 /** The first matching text of a value. */
 function getLabel(value: unknown, matches: (text: string) => boolean): string {
   if (typeof value === 'string') return (value.split('\n').find((line) => matches(line)) ?? value).trim();
-  const parts = Array.isArray(value) ? value : isObject(value) ? Object.entries(value).flat() : [];
+  const parts = Array.isArray(value)
+    ? value
+    : isObject(value)
+      ? Object.entries(value).flatMap(([name, each]) => (containsText({ [name]: each }, matches) ? [each] : []))
+      : [];
   const found = parts.find((part) => containsText(part, matches));
   return found === undefined ? '' : getLabel(found, matches);
 }

@@ -11,33 +11,41 @@ const SOURCE_MEMBERS: ReadonlySet<string> = new Set(['outside', 'readOutside', '
 
 type Test = (text: string) => boolean;
 
-/** Whether a text anywhere in a value, or a name of a member, matches. */
+/** Members that identify a record, refer to others or name a choice. They are neither compared nor changed. */
+const STRUCTURE: ReadonlySet<string> = new Set(
+  `id key sessionKey session_key parentId runId role toolCallId agentId sessionId headId userMessageId messageId hash content_hash contentHash blobs name
+  kind model provider status state store type mimeType encoding event phase by trigger category path page_path source_path source source_ref
+  sourceRef workspace tool modelName method principal executor replica origin clock at created_at updated_at createdAt updatedAt day date`.split(
+    /\s+/,
+  ),
+);
+
+/** Whether a text anywhere in a value matches, except in members such as ids. */
 export function containsText(value: unknown, matches: Test): boolean {
   if (typeof value === 'string') return matches(value);
   if (Array.isArray(value)) return value.some((each) => containsText(each, matches));
-  return isObject(value) && Object.entries(value).some(([name, each]) => matches(name) || containsText(each, matches));
+  return isObject(value) && Object.entries(value).some(([name, each]) => !STRUCTURE.has(name) && containsText(each, matches));
 }
 
 /**
- * A copy of a value without matching texts: matching elements of lists and members with matching names are left out, and other matching
- * texts are replaced, as are outside sources. Members named in `keep` stay as they are. Returns the same value if nothing matches.
+ * A copy of a value without matching texts: matching elements of lists are left out, and other matching texts are replaced, as are outside
+ * sources. Returns the same value if nothing matches.
  */
-export function eraseTexts<T>(value: T, matches: Test, keep: ReadonlySet<string> = new Set()): T {
+export function eraseTexts<T>(value: T, matches: Test): T {
   if (!containsText(value, matches)) return value;
-  return erase(value, matches, keep) as T;
+  return erase(value, matches) as T;
 }
 
-function erase(value: unknown, matches: Test, keep: ReadonlySet<string>): unknown {
+function erase(value: unknown, matches: Test): unknown {
   if (typeof value === 'string') return matches(value) ? FORGOTTEN_TEXT : value;
   if (Array.isArray(value))
-    return value.flatMap((each: unknown) => (typeof each === 'string' && matches(each) ? [] : [erase(each, matches, keep)]));
+    return value.flatMap((each: unknown) => (typeof each === 'string' && matches(each) ? [] : [erase(each, matches)]));
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, each]) =>
-      matches(name)
-        ? []
-        : [[name, keep.has(name) ? each : SOURCE_MEMBERS.has(name) ? eraseSources(each, matches) : erase(each, matches, keep)] as const],
-    ),
+    Object.entries(value).map(([name, each]) => [
+      name,
+      STRUCTURE.has(name) ? each : SOURCE_MEMBERS.has(name) ? eraseSources(each, matches) : erase(each, matches),
+    ]),
   );
 }
 

@@ -96,6 +96,20 @@ describe('forgetting', () => {
 });
 
 describe('matching', () => {
+  it('compares no names that Perch gives to files and members', () => {
+    const matches = (text: string): boolean => createQueryMatcher('memory').matchesLine(text);
+    const options = { matches, erase: () => true, getMemoryReason: () => undefined };
+    for (const path of ['memory/2026-11-20.md', '.dreams/reports/a.md', 'wiki/index.md'])
+      expect(eraseInFile({ workspace: 'main', path, content: '<!-- memory -->\n' }, options)).toBe('<!-- memory -->\n');
+    expect(eraseInFile({ workspace: 'main', path: 'MEMORY.md', content: '# Notes\n' }, options)).toBe('# Notes\n');
+    const line = '{"content":"Y","source_ref":"memory/2026-11-20.md","event":"memory"}\n';
+    expect(eraseInFile({ workspace: 'main', path: '.dreams/signals.jsonl', content: line }, options)).toBe(line);
+    expect(eraseTexts({ role: 'memory', name: 'memory_add', memory: 'x', text: 'a memory' }, matches)).toEqual({
+      ...{ role: 'memory', name: 'memory_add', memory: 'x' },
+      text: '[forgotten]',
+    });
+  });
+
   it('finds words in any form of writing, and a memory in other words', () => {
     const query = createQueryMatcher('Café Ana');
     expect(['Ana likes the CAFE', 'anas cafés'].map((line) => query.matchesLine(line))).toEqual([true, true]);
