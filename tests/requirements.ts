@@ -35,6 +35,7 @@ import { memory } from './requirements/memory-requirements.ts';
 import { memoryBrowser } from './requirements/memory-browser-requirements.ts';
 import { logs } from './requirements/logs-requirements.ts';
 import { exec } from './requirements/exec-requirements.ts';
+import { provenance } from './requirements/provenance-requirements.ts';
 import { protocol } from './requirements/protocol-requirements.ts';
 import { reading } from './requirements/reading-requirements.ts';
 import { recall } from './requirements/recall-requirements.ts';
@@ -58,6 +59,7 @@ import type { Requirement, Section } from './requirements/requirement.ts';
 type ExtractId<S> = S extends Section<infer Id> ? Id : never;
 const sections = [
   ...protocol,
+  ...provenance,
   ...interfaceTables,
   ...chat,
   ...incognito,

@@ -49,6 +49,10 @@ export const SYNC_STORES = {
   drawingChanges: { conflicts: false },
   /** Outside sources of files, memories, plans and drawings that wait for review. */
   contentLabels: { conflicts: false },
+  /** Origins of memories, daily summaries, claims and dreams. */
+  provenance: { conflicts: false },
+  /** What was forgotten, without its text. */
+  forgettings: { conflicts: false },
   /** Earlier versions of files that tools replaced or removed. */
   fileVersions: { conflicts: false },
   /** Deleted items that can be restored. */

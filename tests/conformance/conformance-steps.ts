@@ -438,6 +438,11 @@ export const STEPS: readonly Step[] = [
     { hook: { direction: 'out', name: 'sample', url: 'https://example.com/', events: ['run.failed'] } },
     'ALREADY_EXISTS',
   ),
+  createStep(
+    'hooks.create',
+    { hook: { direction: 'in', name: 'nightly', preset: 'json', action: { kind: 'job', jobId: 'none' } } },
+    'NOT_FOUND',
+  ),
   createStep('hooks.list', {}),
   createStep('hooks.update', { name: 'sample', events: ['deploy'] }),
   createStep('hooks.update', { name: 'none', enabled: false }, 'NOT_FOUND'),

@@ -13,16 +13,22 @@ export async function startTelegramServer(clock: Pick<Clock, 'after'>) {
   const repeats: typeof updates = [];
   const sent: { chat_id: number; text: string; reply_parameters?: unknown }[] = [];
   const files: string[] = [];
+  const voices: string[] = [];
+  /** Files that the bot can download, by id, which is their path too. */
+  const downloads = new Map<string, Buffer>();
   let lastUpdate = 900;
   let lastMessage = 0;
   let wake = (): void => {};
   const refuse = (error_code: number, description: string) => ({ status: error_code, json: { ok: false, error_code, description } });
   const ok = (result: unknown) => ({ json: { ok: true, result } });
   const server = await startPlatformServer(async ({ path, body }, signal) => {
+    const [, fileToken, filePath = ''] = /^\/file\/bot([^/]+)\/(.+)$/.exec(path) ?? [];
+    const download = downloads.get(filePath);
+    if (fileToken === TELEGRAM_TOKEN) return download ? { bytes: download } : { status: 404, json: { ok: false, error_code: 404 } };
     const [, token, method] = /^\/bot([^/]+)\/(\w+)$/.exec(path) ?? [];
     if (token !== TELEGRAM_TOKEN) return refuse(401, 'Unauthorized');
-    if (method === 'sendDocument') {
-      files.push(body.toString('latin1'));
+    if (method === 'sendDocument' || method === 'sendVoice') {
+      (method === 'sendVoice' ? voices : files).push(body.toString('latin1'));
       return ok({ message_id: ++lastMessage });
     }
     const params = JSON.parse(body.toString() || '{}') as Record<string, never>;
@@ -55,6 +61,9 @@ export async function startTelegramServer(clock: Pick<Clock, 'after'>) {
       case 'editMessageText':
         edits.push(params as unknown as (typeof edits)[number]);
         return ok({ message_id: params['message_id'] });
+      case 'getFile':
+        if (!downloads.has(params['file_id'] ?? '')) return refuse(400, 'Bad Request: wrong file_id');
+        return ok({ file_id: params['file_id'], file_path: params['file_id'] });
       case 'sendChatAction':
         return ok(true);
       default:
@@ -64,6 +73,8 @@ export async function startTelegramServer(clock: Pick<Clock, 'after'>) {
   return Object.assign(server, {
     sent,
     files,
+    voices,
+    downloads,
     /** Simulates a message to the bot. */
     write(
       text: string | undefined,

@@ -4,10 +4,12 @@ import { budgetsModule } from './agent/budgets/budgets-module.ts';
 import { collectionsModule } from './agent/collections/collections-module.ts';
 import { compactorModule } from './agent/compaction/compactor-module.ts';
 import { filesMirrorModule } from './agent/files-mirror/files-mirror-module.ts';
+import { forgettingModule } from './agent/forgetting/forgetting-module.ts';
 import { guideModule } from './agent/guide/guide-module.ts';
 import { incognitoModule } from './agent/incognito/incognito-module.ts';
 import { dreamerModule } from './agent/knowledge/dreamer/dreamer-module.ts';
 import { dailySummariesModule, longTermMemoriesModule, memoriesModule } from './agent/knowledge/memory/memory-module.ts';
+import { provenanceModule } from './agent/knowledge/provenance/provenance-module.ts';
 import { replyRecallModule } from './agent/knowledge/recall/reply-recall-module.ts';
 import { subAgentsModule } from './agent/sub-agents/sub-agents-module.ts';
 import { trashModule } from './agent/trash/trash-module.ts';
@@ -38,6 +40,7 @@ export const MODULES = [
   approvalsModule,
   agentToolkitModule,
   subAgentsModule,
+  provenanceModule,
   filesMirrorModule,
   longTermMemoriesModule,
   memoriesModule,
@@ -47,6 +50,7 @@ export const MODULES = [
   titlesModule,
   wikisModule,
   trashModule,
+  forgettingModule,
   webSearchModule,
   collectionsModule,
   dreamerModule,

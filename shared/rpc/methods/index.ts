@@ -36,6 +36,8 @@ import { syncContracts } from './sync-contracts.ts';
 import { systemContracts } from './system-contracts.ts';
 import { toolContracts } from './tool-contracts.ts';
 import { pushContracts } from './push-contracts.ts';
+import { provenanceContracts } from './provenance-contracts.ts';
+import { forgettingContracts } from './forgetting-contracts.ts';
 import { trashContracts } from './trash-contracts.ts';
 import { ttsContracts } from './tts-contracts.ts';
 import { usageContracts } from './usage-contracts.ts';
@@ -68,6 +70,8 @@ export const contracts = {
   ...channelContracts,
   ...workspaceContracts,
   ...collectionContracts,
+  ...provenanceContracts,
+  ...forgettingContracts,
   ...trashContracts,
   ...wikiContracts,
   ...planContracts,

@@ -32,6 +32,8 @@ const STORE_LABELS: Readonly<Record<SyncStore, () => string>> = {
   drawings: () => m.backups_store_drawings(),
   drawingChanges: () => m.backups_store_drawing_changes(),
   contentLabels: () => m.backups_store_content_labels(),
+  provenance: () => m.backups_store_provenance(),
+  forgettings: () => m.backups_store_forgettings(),
   fileVersions: () => m.backups_store_file_versions(),
   collections: () => m.backups_store_collections(),
   collectionDocuments: () => m.backups_store_collection_documents(),

@@ -2,7 +2,8 @@ import { fromBase64 } from '#shared/base64.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { ButtonPress, ChannelAdapter, PollResult, PollContext, Post, SendContext } from '../channel-adapter.ts';
 import { splitText } from '../split-text.ts';
-import type { PendingMessage, IncomingMessage } from '../../../storage/records/channel-state.ts';
+import type { MediaFile } from '../media/channel-media.ts';
+import type { IncomingFile, PendingMessage, IncomingMessage } from '../../../storage/records/channel-state.ts';
 import { PlatformError } from '../platform-request.ts';
 import { TelegramApi, type TelegramApiDeps } from './telegram-api.ts';
 
@@ -17,6 +18,13 @@ const user = z.object({
   first_name: z.string().optional(),
 });
 
+const fileInfo = z.object({
+  file_id: z.string().max(500),
+  file_name: z.string().optional(),
+  mime_type: z.string().optional(),
+  file_size: z.number().optional(),
+});
+
 const message = z.object({
   message_id: z.number().int(),
   date: z.number(),
@@ -24,6 +32,11 @@ const message = z.object({
   from: user.optional(),
   text: z.string().optional(),
   caption: z.string().optional(),
+  /** The same picture in several sizes, the largest last. */
+  photo: z.array(fileInfo).optional(),
+  voice: fileInfo.optional(),
+  audio: fileInfo.optional(),
+  document: fileInfo.optional(),
   /** `forward_date`: sent by servers with Bot API 6 or older. */
   forward_origin: z.unknown().optional(),
   forward_date: z.unknown().optional(),
@@ -75,6 +88,10 @@ const MAX_UPDATES = 100;
 /** Time limit for an upload. Bots may upload 50 MB; a reply has far less. */
 const UPLOAD_TIMEOUT_MS = 120_000;
 
+/** Maximum size of a file that bots can download. */
+const MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024;
+
+const filePath = z.object({ file_path: z.string().optional() });
 const sentMessage = z.object({ message_id: z.number().int() });
 
 /** Telegram, by long polling (https://core.telegram.org/bots/api#getupdates): needs no public address. */
@@ -173,11 +190,27 @@ export class TelegramAdapter implements ChannelAdapter {
     const [part = ''] = this.split(text);
     const target = { chat_id: parseTarget({ to }).chat_id, message_id: Number(sentId) };
     // Without `reply_markup` the buttons go.
-    await this.#api.call('editMessageText', { ...target, text: part, link_preview_options: { is_disabled: true } }, z.unknown(), { signal });
+    await this.#api.call('editMessageText', { ...target, text: part, link_preview_options: { is_disabled: true } }, z.unknown(), {
+      signal,
+    });
   }
 
   async answerPress({ id }: ButtonPress, text: string, signal: AbortSignal): Promise<void> {
     await this.#api.call('answerCallbackQuery', { callback_query_id: id, text: text.slice(0, MAX_ANSWER_CHARS) }, z.unknown(), { signal });
+  }
+
+  async sendVoice(message: PendingMessage, { name, mimeType, bytes }: MediaFile, signal: AbortSignal): Promise<void> {
+    const { chat_id } = parseTarget(message);
+    const voice = { field: 'voice', name, mimeType, bytes };
+    await this.#api.upload('sendVoice', { chat_id: `${chat_id}` }, voice, sentMessage, { signal, timeoutMs: UPLOAD_TIMEOUT_MS });
+  }
+
+  async fetchFile({ id, size = 0 }: IncomingFile, signal: AbortSignal): Promise<{ bytes: Uint8Array<ArrayBuffer>; mimeType: string }> {
+    const tooLarge = new PlatformError('Telegram gives bots files of at most 20 MB.', { refused: true });
+    if (size > MAX_DOWNLOAD_BYTES) throw tooLarge;
+    const { file_path } = await this.#api.call('getFile', { file_id: id }, filePath, { signal });
+    if (file_path === undefined) throw tooLarge;
+    return this.#api.download(file_path, { signal, maxBytes: MAX_DOWNLOAD_BYTES, timeoutMs: UPLOAD_TIMEOUT_MS });
   }
 
   async typing(message: PendingMessage, signal: AbortSignal): Promise<void> {
@@ -204,6 +237,26 @@ function toButtonPress({ id, from, message, data }: z.output<typeof callbackQuer
   };
 }
 
+/** The files of a message. Telegram says what a picture or recording is, so their types need no check. */
+function toFiles({ photo = [], voice, audio, document }: NonNullable<Update['message']>): IncomingFile[] {
+  const toFile = (kind: IncomingFile['kind'], file: z.output<typeof fileInfo> | undefined, name: string, type: string): IncomingFile[] =>
+    file
+      ? [
+          {
+            ...{ id: file.file_id, kind, name: file.file_name ?? name, mimeType: file.mime_type ?? type },
+            ...(file.file_size === undefined ? {} : { size: file.file_size }),
+          },
+        ]
+      : [];
+  const isPicture = /^image\/(?:jpeg|png|webp|gif)$/.test(document?.mime_type ?? '');
+  return [
+    ...toFile('image', photo.at(-1), 'photo.jpg', 'image/jpeg'),
+    ...toFile('audio', voice, 'voice.ogg', 'audio/ogg'),
+    ...toFile('audio', audio, 'audio.mp3', 'audio/mpeg'),
+    ...toFile(isPicture ? 'image' : 'document', document, 'document', 'application/octet-stream'),
+  ];
+}
+
 /** The message in an update; undefined if there is none. In groups the bot is addressed by name, by a command, or by a reply to it. */
 function toIncomingMessage({ update_id, message }: Update, { id, username }: Bot): IncomingMessage | undefined {
   if (!message?.from || message.from.is_bot === true) return undefined;
@@ -211,8 +264,9 @@ function toIncomingMessage({ update_id, message }: Update, { id, username }: Bot
   const isGroup = chat.type === 'group' || chat.type === 'supergroup';
   if (!isGroup && chat.type !== 'private') return undefined;
   const content = message.text ?? message.caption;
-  if (content === undefined && isGroup) return undefined;
-  const text = content ?? NO_TEXT;
+  const files = toFiles(message);
+  if (content === undefined && isGroup && files.length === 0) return undefined;
+  const text = content ?? (files.length > 0 ? '' : NO_TEXT);
   const [, word = '', addressed] = COMMAND.exec(text) ?? [];
   if (addressed !== undefined && addressed.toLowerCase() !== username.toLowerCase()) return undefined;
   const name = new RegExp(`@${username}\\b`, 'i');
@@ -225,7 +279,7 @@ function toIncomingMessage({ update_id, message }: Update, { id, username }: Bot
     conversation: `${chat.id}`,
     // Display names can be chosen freely: only the username identifies a person.
     user: { id: `${from.id}`, name: from.username ?? '' },
-    text: isGroup ? `${senderName}: ${plain}` : plain,
+    text: isGroup ? `${senderName}: ${plain}`.trim() : plain,
     isPublic: false,
     isGroup,
     ...(isGroup ? { room: `${chat.id}`, isMention } : {}),
@@ -234,5 +288,7 @@ function toIncomingMessage({ update_id, message }: Update, { id, username }: Bot
     at: message.date * 1000,
     ...([message.forward_origin, message.forward_date, message.via_bot].some((mark) => mark !== undefined) ? { isForwarded: true } : {}),
     ...(command ? { command } : {}),
+    ...(files.length > 0 ? { files } : {}),
+    ...(message.voice ? { isVoice: true } : {}),
   };
 }
