@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { MEMORY_STEPS } from './memory-steps.ts';
 import { createOptionalStep, type StepResults, type Step, createStep } from './step.ts';
-import { computeHash, PROPOSALS, PROPOSAL_RECORDS } from './proposals.ts';
+import { CHANGE_RECORDS, CHANGES, computeHash, PROPOSALS, PROPOSAL_RECORDS } from './proposals.ts';
 import { MCP_SERVER_SETTINGS } from './one-line-mcp-server.ts';
 import { createWikiSteps } from './wiki-steps.ts';
 
@@ -288,8 +288,15 @@ export const STEPS: readonly Step[] = [
   createStep('dreaming.exam', { agentId: 'none' }, 'NOT_FOUND'),
   createStep('dreaming.changes', { state: 'turned_down', limit: 5 }),
   createStep('dreaming.changes', { agentId: 'none' }, 'NOT_FOUND'),
+  createStep('workspace.write', { workspace: 'main', path: '.dreams/changes.jsonl', content: CHANGES }),
+  createStep('dreaming.applyChange', { changeId: computeHash(CHANGE_RECORDS[0]) }),
+  createStep('dreaming.applyChange', { changeId: computeHash(CHANGE_RECORDS[0]) }, 'ALREADY_EXISTS'),
   createStep('dreaming.applyChange', { changeId: computeHash('none') }, 'NOT_FOUND'),
+  createStep('dreaming.undoChange', { changeId: computeHash(CHANGE_RECORDS[0]) }),
+  createStep('dreaming.undoChange', { changeId: computeHash(CHANGE_RECORDS[0]) }, 'ALREADY_EXISTS'),
   createStep('dreaming.undoChange', { changeId: computeHash('none') }, 'NOT_FOUND'),
+  createStep('dreaming.dismissChange', { changeId: computeHash(CHANGE_RECORDS[1]) }),
+  createStep('dreaming.dismissChange', { changeId: computeHash(CHANGE_RECORDS[1]) }, 'ALREADY_EXISTS'),
   createStep('dreaming.dismissChange', { changeId: computeHash('none') }, 'NOT_FOUND'),
   createStep('dreaming.report', (results) => ({ runId: results['dreaming.run']?.run.id ?? 'none' })),
   createStep('dreaming.report', { runId: 'none' }, 'NOT_FOUND'),

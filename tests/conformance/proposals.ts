@@ -9,3 +9,12 @@ export const PROPOSALS = PROPOSAL_RECORDS.map((content) => {
   const what = { content_hash: computeHash(content), content, category: 'fact', source_ref: 'memory/2026-11-20.md#L1' };
   return `${JSON.stringify({ state: 'proposed', ...what, created_at: 1, score: 0.6, components, at: 1 })}\n`;
 }).join('');
+
+/** Proposed changes of memory in stored form. */
+export const CHANGE_RECORDS = ['the ferry leaves at noon', 'the tram leaves at one'] as const;
+
+export const CHANGES = CHANGE_RECORDS.map((text) => {
+  const trial = { questions: 1, rightBefore: 0, rightAfter: 1, tokensBefore: 0, tokensAfter: 9 };
+  const added = [{ text, category: 'fact', createdAt: 1 }];
+  return `${JSON.stringify({ id: computeHash(text), kind: 'update', state: 'proposed', removed: [], added, sourceRef: '', trial, at: 1 })}\n`;
+}).join('');
