@@ -5,6 +5,7 @@ import { bridge } from './requirements/bridge-requirements.ts';
 import { drawings } from './requirements/drawings-requirements.ts';
 import { budgets } from './requirements/budgets-requirements.ts';
 import { collections } from './requirements/collections-requirements.ts';
+import { push } from './requirements/push-requirements.ts';
 import { hooks } from './requirements/hooks-requirements.ts';
 import { projects } from './requirements/projects-requirements.ts';
 import { drivenBrowser } from './requirements/browser-requirements.ts';
@@ -34,6 +35,7 @@ import { memory } from './requirements/memory-requirements.ts';
 import { memoryBrowser } from './requirements/memory-browser-requirements.ts';
 import { logs } from './requirements/logs-requirements.ts';
 import { exec } from './requirements/exec-requirements.ts';
+import { provenance } from './requirements/provenance-requirements.ts';
 import { protocol } from './requirements/protocol-requirements.ts';
 import { reading } from './requirements/reading-requirements.ts';
 import { recall } from './requirements/recall-requirements.ts';
@@ -57,6 +59,7 @@ import type { Requirement, Section } from './requirements/requirement.ts';
 type ExtractId<S> = S extends Section<infer Id> ? Id : never;
 const sections = [
   ...protocol,
+  ...provenance,
   ...interfaceTables,
   ...chat,
   ...incognito,
@@ -89,6 +92,7 @@ const sections = [
   ...cron,
   ...reading,
   ...budgets,
+  ...push,
   ...hooks,
   ...collections,
   ...projects,

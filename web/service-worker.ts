@@ -6,6 +6,7 @@ import { cleanupOutdatedCaches, createHandlerBoundToURL, matchPrecache, precache
 import { NavigationRoute, registerRoute } from 'workbox-routing';
 import { getDemoSuffix } from '#shared/demo-suffix.ts';
 import { FRAME_FILE, FRAME_HEADERS } from '#shared/preview-frame.ts';
+import { answerPush, confirmOpened, type NotificationData, showPush } from '#app/push/push-receiver.ts';
 import { storeShared, SHARE_PATH } from '#app/incoming/shared-form.ts';
 
 const SCOPE_PATH = new URL(self.registration.scope).pathname;
@@ -154,10 +155,15 @@ self.addEventListener('activate', (event) => {
   void cacheHeavy().catch(() => {});
 });
 
+self.addEventListener('push', (event) => event.waitUntil(showPush(self, event.data)));
+
 self.addEventListener('notificationclick', (event) => {
   event.notification.close();
-  const { href } = event.notification.data as { href: string };
-  event.waitUntil(openPage(href));
+  const data = event.notification.data as NotificationData;
+  const answer = data.answers?.[event.action];
+  if (answer !== undefined) return event.waitUntil(answerPush(self, event.notification, answer));
+  // The page first: a window may be opened only shortly after the click.
+  event.waitUntil(Promise.all([openPage(data.href), confirmOpened(data)]));
 });
 
 /** Opens a page of the app, if possible in an existing tab, preferably one that already shows the page. */

@@ -14,6 +14,7 @@ import { foldersPort } from '#shared/ports/folders-port.ts';
 import { execPort } from '#shared/ports/exec-port.ts';
 import { mcpPort } from '#shared/ports/mcp-port.ts';
 import { ggufPort } from '#shared/ports/gguf-port.ts';
+import { pushPort } from '#shared/ports/push-port.ts';
 import { oauthPort } from '#shared/ports/oauth-port.ts';
 import { modelDownloadsPort } from '#shared/ports/model-downloads-port.ts';
 import type { Port } from '#shared/ports/port.ts';
@@ -39,6 +40,7 @@ import { createWebHandlers } from '../capabilities/web-handlers.ts';
 import { createDesktopHandlers } from '../capabilities/desktop/desktop-handlers.ts';
 import { createExecHandlers } from '../capabilities/exec/exec-handlers.ts';
 import { createMcpHandlers } from '../capabilities/mcp/mcp-handlers.ts';
+import { createPushHandlers } from '../capabilities/push-handlers.ts';
 import { createOauthHandlers } from '../capabilities/oauth-handlers.ts';
 import { createDiskModels } from '../capabilities/models/disk-models.ts';
 import { ProcessKeeper } from '../processes/process-keeper.ts';
@@ -179,6 +181,7 @@ export function createHostPorts({
     capability(mcpPort, createMcpHandlers({ home, keeper })),
     capability(ggufPort, models.running),
     capability(modelDownloadsPort, models.downloads.handlers),
+    capability(pushPort, createPushHandlers()),
     capability(oauthPort, createOauthHandlers(callbackUrl)),
   ]);
   return {

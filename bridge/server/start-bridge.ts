@@ -26,6 +26,7 @@ import { registerLinkRoutes } from './link-routes.ts';
 import { coversLoopback, isLoopbackBind, listen } from './listen.ts';
 import { disableSchemas } from './no-schemas.ts';
 import { toCallbackPath } from './oauth-callback.ts';
+import { registerPushAnswerRoute } from './push-answer-route.ts';
 import { registerOperationsRoutes } from './operations-routes.ts';
 import { getAdvertisedUrls } from './advertised-urls.ts';
 import { startCertificateRenewal } from './certificate-renewal.ts';
@@ -261,6 +262,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     const reach = getAdvertisedUrls(bind, listening.port, certificate);
     const remoteAppUrl = certificate && toAppOrigin(reach[0]);
     registerLinkRoutes(app, served, remoteAppUrl);
+    registerPushAnswerRoute(app, { vaults: served, limiter });
     registerOperationsRoutes(app, { vaults: served, clients, about: buildInfo, reach });
     await app.register(serveAppFiles, { appDir, workerCsp, vaults: served });
     await app.ready();

@@ -2,7 +2,10 @@
 export const GROUPS: readonly { title: string; pages: readonly string[] }[] = [
   { title: 'Start', pages: ['getting-started', 'models', 'chat'] },
   { title: 'Knowledge', pages: ['memory', 'wiki', 'collections', 'annotate'] },
-  { title: 'Agents', pages: ['tools', 'automations', 'hooks', 'channels', 'channels-matrix', 'channels-nostr', 'browser'] },
+  {
+    title: 'Agents',
+    pages: ['tools', 'automations', 'hooks', 'channels', 'channels-matrix', 'channels-nostr', 'channels-discord', 'browser'],
+  },
   { title: 'Programs', pages: ['api', 'command-line', 'libraries'] },
   { title: 'Your data', pages: ['security', 'backup-and-sync', 'devices', 'cluster'] },
   { title: 'Help', pages: ['troubleshooting'] },

@@ -7,7 +7,7 @@ export const MIN_MUX_VERSION = 1;
 /** Version of the ports that the two sides offer each other. */
 export const PORTS_VERSION = 1;
 /** Version of the stored data's schema, as the vault's sync will compare it. */
-export const SCHEMA_VERSION = 17;
+export const SCHEMA_VERSION = 19;
 
 export const hello = z.object({
   muxVersion: z.number().int().min(1),

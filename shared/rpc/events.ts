@@ -34,6 +34,8 @@ export const events = {
   'budgets.changed': z.object({ scope: budgetScope }),
   /** A budget has reached 80 %. Sent once per budget and period. */
   'budgets.near': z.object({ scope: budgetScope, name: z.string().nullable(), gauge: budgetGauge }),
+  /** A device turned push notifications on or off, or was removed. */
+  'push.changed': z.object({ id: z.string(), deleted: z.boolean().optional() }),
   /** A delivery was added, or its state changed. */
   'delivery.changed': z.object({ id: z.string(), state: deliveryState, error: z.string().optional() }),
   /** The configuration changed. `hash` identifies the new one. */

@@ -28,6 +28,8 @@ export const SYNC_STORES = {
   hookCalls: { conflicts: false },
   /** Budgets, with what people decided about them. */
   budgets: { conflicts: false },
+  /** Subscriptions of browsers to push notifications. */
+  pushDevices: { conflicts: false },
   /** Messages that the gateway sends of its own accord, with their receipts. */
   deliveries: { conflicts: false },
   /** Responses stored for callers of `/v1/responses`. */
@@ -47,6 +49,10 @@ export const SYNC_STORES = {
   drawingChanges: { conflicts: false },
   /** Outside sources of files, memories, plans and drawings that wait for review. */
   contentLabels: { conflicts: false },
+  /** Origins of memories, daily summaries, claims and dreams. */
+  provenance: { conflicts: false },
+  /** What was forgotten, without its text. */
+  forgettings: { conflicts: false },
   /** Earlier versions of files that tools replaced or removed. */
   fileVersions: { conflicts: false },
   /** Deleted items that can be restored. */

@@ -18,7 +18,7 @@ import { benchIdle } from './idle-bench.ts';
 import { benchInjection } from './injection-bench.ts';
 import { benchLighthouse } from './lighthouse-bench.ts';
 import { benchMessages } from './messages-bench.ts';
-import { benchMemorySearch } from './memory-search-bench.ts';
+import { benchMemorySearch, benchRestartOfConversations } from './memory-search-bench.ts';
 import { benchLoad } from './load-bench.ts';
 import { benchOpen } from './open-bench.ts';
 import { benchPassages } from './passages-bench.ts';
@@ -58,6 +58,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
   search: benchSearch,
   collections: benchCollections,
   memory: benchMemorySearch,
+  'memory-restart': benchRestartOfConversations,
   recall: benchRecall,
   dreaming: benchDreaming,
   'recall-quality': benchRecallQuality,
@@ -73,7 +74,7 @@ const SECTIONS: Record<string, (options: { quick: boolean }) => Promise<Figure[]
 /** Sections that prove a promise on every machine: a missed limit fails the command. */
 const PROOFS = new Set(['citations', 'document-recall', 'dreaming', 'injection', 'prompts', 'sub-agents', 'tools']);
 /** Sections that need no built app. */
-const UNBUILT = new Set([...PROOFS, 'passages', 'collections', 'recall-quality']);
+const UNBUILT = new Set([...PROOFS, 'passages', 'collections', 'memory', 'memory-restart', 'recall-quality']);
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } });
 const names = values.only?.split(',') ?? Object.keys(SECTIONS);

@@ -414,6 +414,23 @@ export const STEPS: readonly Step[] = [
   createStep('budgets.continue', { scope: 'vault', period: 'day' }),
   createStep('budgets.continue', { scope: 'agent:main', period: 'day' }, 'NOT_FOUND'),
   createStep('budgets.set', { scope: 'vault', limits: null }),
+  createStep('push.key', {}),
+  createStep('push.subscribe', {
+    id: 'conformance-device',
+    name: 'Phone',
+    subscription: {
+      endpoint: 'https://push.invalid/conformance',
+      keys: {
+        p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+        auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+      },
+    },
+  }),
+  createStep('push.list', {}),
+  createOptionalStep('push.test', { id: 'conformance-device' }, 'INTERNAL_ERROR'),
+  createStep('push.test', { id: 'none-device' }, 'NOT_FOUND'),
+  createStep('push.remove', { id: 'conformance-device' }),
+  createStep('push.remove', { id: 'none-device' }, 'NOT_FOUND'),
   createStep('hooks.create', {
     hook: { direction: 'in', name: 'sample', preset: 'json', action: { kind: 'agent', agentId: 'main', template: '{{message}}' } },
   }),
@@ -421,6 +438,11 @@ export const STEPS: readonly Step[] = [
     'hooks.create',
     { hook: { direction: 'out', name: 'sample', url: 'https://example.com/', events: ['run.failed'] } },
     'ALREADY_EXISTS',
+  ),
+  createStep(
+    'hooks.create',
+    { hook: { direction: 'in', name: 'nightly', preset: 'json', action: { kind: 'job', jobId: 'none' } } },
+    'NOT_FOUND',
   ),
   createStep('hooks.list', {}),
   createStep('hooks.update', { name: 'sample', events: ['deploy'] }),

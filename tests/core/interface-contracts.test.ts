@@ -244,10 +244,10 @@ describe('the tables of the interface document', () => {
   );
 });
 
-verifies('limits/control-plane', 'are what changes configuration, agents, secrets, devices, keys and budgets', () => {
+verifies('limits/control-plane', 'are what changes configuration, agents, secrets, devices, keys, budgets and hooks', () => {
   for (const [method, { policy }] of Object.entries(contracts as Contracts))
     expect(policy.controlPlane ?? false, method).toBe(
-      /^(config|agents|secrets|device|keys|budgets)\./.test(method) && policy.scope !== 'read',
+      /^(config|agents|secrets|device|keys|budgets|hooks)\./.test(method) && policy.scope !== 'read',
     );
 });
 

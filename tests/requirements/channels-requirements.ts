@@ -47,10 +47,16 @@ export const channels = [
     'channels/nostr-relays':
       'Nostr: relays that repeat, refuse, want authentication or break off: each message is answered once, with a proof of a relay.',
     'channels/nostr-forged': 'Nostr: messages that their sender did not seal, and events that are not signed, are ignored.',
+    'channels/discord':
+      'Discord: private messages, mentions and replies are answered, each thread by itself; buttons tell who pressed them.',
+    'channels/discord-once': 'Discord: sessions go on after cuts, and what a lost one missed is fetched; each message is answered once.',
+    'channels/discord-errors': 'Discord: a wrong token and a missing permission are told in the status.',
     'channels/everyone': 'An empty `allowedUsers` allows everyone; Doctor warns, and the owner is asked about it once.',
     'channels/errors':
       'Nonsense, cut connections, 5xx, endless bodies: `channels.status` says `error` with the problem, and the channel comes back by itself.',
     'channels/rate-limit': 'After a 429 a platform is left alone until it says, and the status tells when.',
+    'channels/files': 'Pictures, recordings and documents of a message reach the agent, and the reply names those that could not be read.',
+    'channels/voice': 'A voice message is answered by text and voice.',
     'channels/once': 'No message is answered twice and none is lost, whatever the platform repeats or breaks off.',
     'channels/one-executor': 'One host runs a channel; a hand-over, a death and a restart lose no message and answer none twice.',
     'channels/doctor': 'The doctor tells of channels that are switched on and in error, or that do not run or are not connected yet.',

@@ -121,6 +121,7 @@ export const FEATURES: readonly [files: RegExp, tests: readonly string[]][] = [
   [/mcp|tool-server/, ['tool-servers']],
   [/models?\/|providers\//, ['models-page', 'onboarding', 'clients']],
   [/plans?\//, ['plans-page']],
+  [/push/, ['push']],
   [/projects?\//, ['projects']],
   [/prompts?\/|skills\//, ['prompts-page']],
   [/cron|schedules/, ['schedules']],

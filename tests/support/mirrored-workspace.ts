@@ -59,7 +59,7 @@ export async function createMirroredWorkspace(
         clock,
         sync: undefined,
         isActive: () => true,
-        beforeImport: async () => {},
+        beforeImport: async () => undefined,
         onSynced: async () => {},
         settings: () => ({ workspaces: { mirror: true } }),
       },

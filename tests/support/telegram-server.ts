@@ -6,21 +6,29 @@ const BOT_USER = { id: 123456, is_bot: true, username: 'perch_test_bot', first_n
 
 /** A local server that responds like Telegram's Bot API (https://core.telegram.org/bots/api). */
 export async function startTelegramServer(clock: Pick<Clock, 'after'>) {
-  const updates: { update_id: number; message: Record<string, unknown> }[] = [];
+  const updates: { update_id: number; message?: Record<string, unknown>; callback_query?: Record<string, unknown> }[] = [];
+  const answers: { callback_query_id: string; text?: string }[] = [];
+  const edits: { chat_id: number; message_id: number; text: string; reply_markup?: unknown }[] = [];
   /** Updates that are sent repeatedly, even if confirmed. */
   const repeats: typeof updates = [];
   const sent: { chat_id: number; text: string; reply_parameters?: unknown }[] = [];
   const files: string[] = [];
+  const voices: string[] = [];
+  /** Files that the bot can download, by id, which is their path too. */
+  const downloads = new Map<string, Buffer>();
   let lastUpdate = 900;
   let lastMessage = 0;
   let wake = (): void => {};
   const refuse = (error_code: number, description: string) => ({ status: error_code, json: { ok: false, error_code, description } });
   const ok = (result: unknown) => ({ json: { ok: true, result } });
   const server = await startPlatformServer(async ({ path, body }, signal) => {
+    const [, fileToken, filePath = ''] = /^\/file\/bot([^/]+)\/(.+)$/.exec(path) ?? [];
+    const download = downloads.get(filePath);
+    if (fileToken === TELEGRAM_TOKEN) return download ? { bytes: download } : { status: 404, json: { ok: false, error_code: 404 } };
     const [, token, method] = /^\/bot([^/]+)\/(\w+)$/.exec(path) ?? [];
     if (token !== TELEGRAM_TOKEN) return refuse(401, 'Unauthorized');
-    if (method === 'sendDocument') {
-      files.push(body.toString('latin1'));
+    if (method === 'sendDocument' || method === 'sendVoice') {
+      (method === 'sendVoice' ? voices : files).push(body.toString('latin1'));
       return ok({ message_id: ++lastMessage });
     }
     const params = JSON.parse(body.toString() || '{}') as Record<string, never>;
@@ -47,6 +55,15 @@ export async function startTelegramServer(clock: Pick<Clock, 'after'>) {
         sent.push(params as unknown as (typeof sent)[number]);
         return ok({ message_id: ++lastMessage, date: 0, chat: { id: chat_id, type: 'private' }, text });
       }
+      case 'getFile':
+        if (!downloads.has(params['file_id'] ?? '')) return refuse(400, 'Bad Request: wrong file_id');
+        return ok({ file_id: params['file_id'], file_path: params['file_id'] });
+      case 'answerCallbackQuery':
+        answers.push(params as unknown as (typeof answers)[number]);
+        return ok(true);
+      case 'editMessageText':
+        edits.push(params as unknown as (typeof edits)[number]);
+        return ok({ message_id: params['message_id'] });
       case 'sendChatAction':
         return ok(true);
       default:
@@ -56,6 +73,8 @@ export async function startTelegramServer(clock: Pick<Clock, 'after'>) {
   return Object.assign(server, {
     sent,
     files,
+    voices,
+    downloads,
     /** Simulates a message to the bot. */
     write(
       text: string | undefined,
@@ -76,6 +95,21 @@ export async function startTelegramServer(clock: Pick<Clock, 'after'>) {
       wake();
       return update_id;
     },
+    /** Simulates a press of a button under a message. */
+    press(data: string, { id = 7, chat = id, message = 1 }: { id?: number; chat?: number; message?: number } = {}): void {
+      const update_id = ++lastUpdate;
+      const callback_query = {
+        id: `press:${update_id}`,
+        from: { id, is_bot: false, username: 'ada' },
+        message: { message_id: message, chat: { id: chat, type: chat < 0 ? 'supergroup' : 'private' } },
+        data,
+      };
+      updates.push({ update_id, callback_query });
+      wake();
+    },
+    /** Texts that ended presses, and edited messages. */
+    answers,
+    edits,
     updates,
     repeats,
     methods: (): string[] => server.asked.map(({ path }) => path.split('/').at(-1) ?? ''),

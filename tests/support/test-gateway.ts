@@ -11,7 +11,7 @@ import { systemClock } from '../../shared/async/clock.ts';
 import { type Environment, unknownEnvironment } from '../../web/gateway/ports/environment.ts';
 import type { Fetch } from '../../web/gateway/ports/fetch.ts';
 import { createGateway } from '../../web/gateway/gateway.ts';
-import type { Gateway } from '../../web/gateway/gateway-options.ts';
+import type { Gateway, GatewayOptions } from '../../web/gateway/gateway-options.ts';
 import type { SyncPort } from '../../web/gateway/sync/sync-port.ts';
 import type { Vault } from '../../web/gateway/storage/vault-interface.ts';
 import { loadLazyModules } from './load-lazy-modules.ts';
@@ -145,6 +145,8 @@ export async function createTestGateway(
     sync?: SyncPort;
     bridge?: Bridge;
     browserModels?: BrowserModels;
+    /** Opens the stored index of a workspace's memory; default: only in memory. */
+    memoryStore?: GatewayOptions['memoryStore'];
     environment?: Partial<Environment>;
     models?: () => Response;
     changed?: () => void;
@@ -169,6 +171,7 @@ export async function createTestGateway(
     ...(options.sync ? { sync: options.sync } : {}),
     ...(options.bridge ? { bridge: options.bridge } : {}),
     ...(options.browserModels ? { browserModels: options.browserModels } : {}),
+    ...(options.memoryStore ? { memoryStore: options.memoryStore } : {}),
     ...(options.changed ? { changed: options.changed } : {}),
     environment: { ...unknownEnvironment, ...options.environment },
   });

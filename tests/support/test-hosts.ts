@@ -3,6 +3,7 @@ import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import type { SyncState } from '#shared/rpc/methods/sync-contracts.ts';
 import type { Bridge } from '../../web/gateway/ports/bridge-interface.ts';
 import { type Clock, systemClock } from '../../shared/async/clock.ts';
+import type { GatewayOptions } from '../../web/gateway/gateway-options.ts';
 import type { Fetch } from '../../web/gateway/ports/fetch.ts';
 import type { SyncPort } from '../../web/gateway/sync/sync-port.ts';
 import { openVault } from '../../web/gateway/storage/open-vault.ts';
@@ -15,6 +16,7 @@ interface HostOptions {
   clock?: Clock;
   bridge?: Bridge;
   fetch?: Fetch;
+  memoryStore?: GatewayOptions['memoryStore'];
 }
 
 export interface TestHost extends TestGateway {

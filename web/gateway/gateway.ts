@@ -25,6 +25,7 @@ import { ContentLabels } from './agent/trust/content-labels.ts';
 import { TaintedCommands } from './agent/trust/tainted-commands.ts';
 import { createConflictMerger } from './agent/workspace/conflict-merger.ts';
 import { noAudioConverter } from './audio/audio-converter.ts';
+import type { ButtonPress } from './automation/channels/channel-adapter.ts';
 import { ChannelRegistry } from './automation/channels/channel-registry.ts';
 import { Config } from './config/gateway-config.ts';
 import { MAIN_AGENT_ID } from './config/main-agent.ts';
@@ -233,6 +234,7 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     main: () => agents.get(MAIN_AGENT_ID),
     memoryStore: options.memoryStore,
     withdrawRoutes: () => options.changed?.(),
+    handlePress: async (channelId: string, press: ButtonPress) => (await parts.approvalDeliveries.load()).handlePress(channelId, press),
     onServersTyped(names: readonly string[]): void {
       if (names.length === 0) return;
       parts.mcp

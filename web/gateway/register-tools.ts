@@ -60,7 +60,9 @@ export function registerTools(tools: ToolRegistry, needs: ToolNeeds): void {
     const workspaces = async (): Promise<AgentToolkit['workspaces']> => (await agentToolkit.load()).workspaces;
     return (await import('./agent/browser/browser-tools.ts')).browserTools({ bridge, config, workspaces, labels, agent });
   });
-  tools.registerLazy(async () => (await import('./agent/knowledge/wiki/wiki-tools.ts')).wikiTools({ wikis, labels }));
+  tools.registerLazy(async () =>
+    (await import('./agent/knowledge/wiki/wiki-tools.ts')).wikiTools({ wikis, labels, messages: needs.vault.messages }),
+  );
   tools.registerLazy(async () => (await import('./agent/collections/collection-tools.ts')).collectionTools({ collections }));
   tools.registerLazy(async () => (await import('./agent/drawings/canvas-tools.ts')).canvasTools({ drawings, paint: painter, labels }));
 }

@@ -119,6 +119,18 @@ export class DatabaseIndex implements IndexStore, VectorStore {
     return this.#write(async (tx) => void getStore(tx, STORE_NAME).put(row, ['snapshot', name, '']));
   }
 
+  /** Deletes the index, and vectors by the hashes of their texts. Other vectors stay, because they are costly to compute. */
+  async forget(hashes: readonly string[]): Promise<void> {
+    const forgotten = new Set(hashes);
+    await this.#write(async (tx) => {
+      for (const key of await tx.objectStore(STORE_NAME).getAllKeys()) {
+        const [kind, , hash] = key;
+        if (kind !== 'vector' || forgotten.has(hash)) getStore(tx, STORE_NAME).delete(key);
+      }
+    });
+    this.#tokens.clear();
+  }
+
   #read<T>(body: (tx: Transaction<WorkspaceSchema, 'readonly'>) => Promise<T>): Promise<T> {
     return withDatabaseErrors(this.#name, 'Couldn’t read the memory index', () => this.#database.read([STORE_NAME], body));
   }

@@ -22,6 +22,8 @@ export const approval = z.object({
   expiresAt: z.number(),
   resolvedAt: z.number().optional(),
   reason: z.string().optional(),
+  /** Where a person decided: `app`, `push`, or `channel:<id>`. */
+  resolvedVia: z.string().optional(),
   /** The sub-agent that asks, if it is one. */
   subAgent: subAgentLabel.optional(),
   /** The outside sources that the run has read, such as `web:example.com`, if they make the approval necessary. */

@@ -33,6 +33,8 @@ export const execRequest = z.object({
   truncated: z.boolean().optional(),
   /** Why the command failed or was denied or cancelled. */
   reason: z.string().optional(),
+  /** Where a person decided: `app`, `push`, or `channel:<id>`. */
+  resolvedVia: z.string().optional(),
   /** The sub-agent that asks, if it is one. */
   subAgent: subAgentLabel.optional(),
   /** The outside sources that the run has read, such as `web:example.com`, if they make the approval necessary. */

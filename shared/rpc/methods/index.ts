@@ -35,6 +35,9 @@ import { statusContracts } from './status-contracts.ts';
 import { syncContracts } from './sync-contracts.ts';
 import { systemContracts } from './system-contracts.ts';
 import { toolContracts } from './tool-contracts.ts';
+import { provenanceContracts } from './provenance-contracts.ts';
+import { forgettingContracts } from './forgetting-contracts.ts';
+import { pushContracts } from './push-contracts.ts';
 import { trashContracts } from './trash-contracts.ts';
 import { ttsContracts } from './tts-contracts.ts';
 import { usageContracts } from './usage-contracts.ts';
@@ -67,10 +70,13 @@ export const contracts = {
   ...channelContracts,
   ...workspaceContracts,
   ...collectionContracts,
+  ...provenanceContracts,
+  ...forgettingContracts,
   ...trashContracts,
   ...wikiContracts,
   ...planContracts,
   ...projectContracts,
+  ...pushContracts,
   ...hookContracts,
   ...drawingContracts,
   ...skillContracts,

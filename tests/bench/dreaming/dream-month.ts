@@ -89,7 +89,7 @@ class SimulatedVault {
 
   /** Recalls for each question; a reader quotes the first memory that names the subject with a value that it ever had. */
   async ask(questions: ReturnType<SimulatedMonth['listQuestions']>): Promise<HeldOutScore> {
-    const backend = new LongTermBackend({ list: () => this.longTerm.memories(), clock: this.#clock });
+    const backend = new LongTermBackend({ list: this.longTerm, clock: this.#clock });
     const recaller = new ActiveMemoryRecaller(backend, { cacheTtlMs: 0 }, { clock: this.#clock });
     const right: boolean[] = [];
     let tokens = 0;

@@ -32,6 +32,7 @@ class Notices {
     this.#started = true;
     safeLocalStorage.watch('notify', (value) => (this.#isEnabled = value === 'on'));
     void this.#followPermission();
+    if (safeLocalStorage.read('push') !== null) void renewPush().catch(() => {});
     gateway.on('chat.done', (event) => void this.#notifyRunEnd(event, m.state_notice_reply_done()));
     gateway.on('chat.error', (event) => event.error.code !== 'ABORTED' && void this.#notifyRunEnd(event, m.state_notice_reply_failed()));
     gateway.on('approval.requested', ({ approval }) => void this.#notifyApproval(approval));
@@ -97,6 +98,8 @@ class Notices {
     const { held: heldLocks = [] } = await navigator.locks.query();
     if (heldLocks.some(({ name }) => name === SEEN_LOCK)) return;
     const registration = await navigator.serviceWorker.getRegistration();
+    // A push notification about the same approval has buttons.
+    if (((await registration?.getNotifications({ tag })) ?? []).length > 0) return;
     await registration?.showNotification(title, { tag, body, icon: `${BASE_PATH}icon-192.png`, data: { href } });
   }
 
@@ -104,6 +107,12 @@ class Notices {
     const registration = await navigator.serviceWorker.getRegistration();
     for (const notification of (await registration?.getNotifications()) ?? []) if (isObsolete(notification)) notification.close();
   }
+}
+
+/** Renews the subscription to push notifications. If that fails, the next start tries again. */
+async function renewPush(): Promise<void> {
+  const { pushDevices } = await withMessages(import('../push/push-devices.svelte.ts'));
+  await pushDevices.renew();
 }
 
 async function describeOutside(outside: readonly string[]): Promise<string> {

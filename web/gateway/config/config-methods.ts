@@ -10,12 +10,18 @@ import { parsePath } from '#shared/merge-patch.ts';
 import { defineMethods } from '../system/methods.ts';
 import type { Caller } from '../system/caller.ts';
 import type { SecretReferences } from './secrets/secret-references.ts';
+import type { Settings } from './settings-schema.ts';
 import { redactSettings } from './redact-settings.ts';
 
-/** Only persons may change approval policies: a program could otherwise approve itself. */
-const requirePersonForTools = (caller: Caller, name: string | undefined): void => {
+/**
+ * Only persons may change what decides about approvals, since a program could otherwise approve itself: policies, the accounts and devices
+ * that approvals are sent to, and then also the channels that lead there.
+ */
+function requirePersonForApprovals(caller: Caller, name: string | undefined, { approvals }: Settings): void {
   if (name === 'tools') requirePerson(caller, 'change tool policies');
-};
+  if (name === 'approvals') requirePerson(caller, 'change where approvals are sent');
+  if (name === 'channels' && approvals.deliver.length > 0) requirePerson(caller, 'change channels while approvals are sent there');
+}
 
 interface ConfigMethodsDeps {
   config: Config;
@@ -30,7 +36,7 @@ export const configMethods = defineMethods(configContracts)(({ config: store, co
   },
   'config.file': () => getConfigFileState(configFile),
   'config.set': async ({ key, value }, caller) => {
-    requirePersonForTools(caller, key.split('.')[0]);
+    requirePersonForApprovals(caller, parsePath(key)[0], store.settings);
     return { ok: true, hash: await store.set(key, value, checkChange) };
   },
   'secrets.reload': async () => {
@@ -39,7 +45,7 @@ export const configMethods = defineMethods(configContracts)(({ config: store, co
     return { reloaded: true, count: store.secretCount };
   },
   'config.patch': async ({ patch, baseHash }, caller) => {
-    for (const name of Object.keys(patch)) requirePersonForTools(caller, name);
+    for (const name of Object.keys(patch)) requirePersonForApprovals(caller, name, store.settings);
     return { ok: true, hash: await store.patch(patch, baseHash, checkChange) };
   },
 }));

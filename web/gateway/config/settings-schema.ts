@@ -4,6 +4,7 @@ import { isTimeZone } from '#shared/local-time.ts';
 import { id } from '#shared/rpc/frames.ts';
 import { deliverOptions } from '#shared/rpc/delivery-target.ts';
 import { logLevel } from '#shared/rpc/log-level.ts';
+import { deliveryTarget } from '#shared/rpc/delivery-target.ts';
 import { agentConfig, modelKeys, providerKind } from '#shared/rpc/record-schemas.ts';
 import { createVisibleName } from '#shared/rpc/visible-name.ts';
 import { z } from '#shared/rpc/zod.ts';
@@ -181,6 +182,12 @@ export const settingsSchema = z.looseObject({
             .optional(),
         })
         .prefault({}),
+    })
+    .prefault({}),
+  approvals: z
+    .looseObject({
+      /** Accounts and devices of the owner that pending approvals are sent to, where they can be allowed or denied. */
+      deliver: z.array(deliveryTarget).max(50).default([]),
     })
     .prefault({}),
   tools: z

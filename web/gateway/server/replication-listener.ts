@@ -60,6 +60,7 @@ export class ReplicationListener {
     if (stores.has('runs')) void remoteRuns.refresh();
     for (const { store, key, deleted } of changes) {
       if (store === 'plans') hub.emit({ event: 'plan.changed', payload: { planId: key, ...(deleted ? { deleted } : {}) } }, null);
+      if (store === 'pushDevices') hub.emit({ event: 'push.changed', payload: { id: key, ...(deleted ? { deleted } : {}) } }, null);
       if (store === 'projects') hub.emit({ event: 'project.changed', payload: { id: key, ...(deleted ? { deleted } : {}) } }, null);
     }
     if (stores.has('conflicts')) this.notifySyncChange();

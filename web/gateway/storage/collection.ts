@@ -18,6 +18,7 @@ const KEY_PATHS: { [Name in keyof Collections]: (record: Collections[Name]) => s
   hooks: ({ name }) => name,
   hookCalls: ({ id }) => id,
   budgets: ({ id }) => id,
+  pushDevices: ({ id }) => id,
   deliveries: ({ id }) => id,
   responses: ({ id }) => id,
   conversations: ({ id }) => id,
@@ -28,6 +29,8 @@ const KEY_PATHS: { [Name in keyof Collections]: (record: Collections[Name]) => s
   drawings: ({ id }) => id,
   drawingChanges: ({ key }) => key,
   contentLabels: ({ id }) => id,
+  provenance: ({ id }) => id,
+  forgettings: ({ id }) => id,
   fileVersions: ({ id }) => id,
   collections: ({ id }) => id,
   collectionDocuments: ({ id }) => id,
@@ -41,6 +44,7 @@ const KEY_PATHS: { [Name in keyof Collections]: (record: Collections[Name]) => s
 const RECORD_STAGES: { [Name in keyof Collections]?: (record: Collections[Name] | undefined) => number } = {
   devices: (record) => (record === undefined ? 2 : record.state === 'paired' ? 1 : 0),
   apiKeys: (record) => (record === undefined ? 1 : 0),
+  pushDevices: (record) => (record === undefined ? 1 : 0),
   // The previous holder of the channel may still write, under an earlier lease.
   channelStates: (record) => record?.fence ?? 0,
   drawings: (record) => (record === undefined ? 1 : getDrawingStage(record)),

@@ -79,6 +79,10 @@ export const migrations: readonly VaultMigration[] = [
     db.createObjectStore('hooks', { keyPath: 'name' });
     db.createObjectStore('hookCalls', { keyPath: 'id' });
   },
+  (db) => {
+    for (const name of ['provenance', 'forgettings'] as const) db.createObjectStore(name, { keyPath: 'id' });
+  },
+  (db) => void db.createObjectStore('pushDevices', { keyPath: 'id' }),
 ];
 
 /** Splits the single document into a row for each key. */

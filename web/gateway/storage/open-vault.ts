@@ -125,6 +125,7 @@ export async function openVault(options: OpenVaultOptions): Promise<IndexedDbVau
     memories: createMemoryStore({ transactions }),
     files: createFileStore({ transactions, totals }),
     trash: lazy(async () => (await import('./trash-store.ts')).createTrashStore({ transactions, clock })),
+    forgetting: lazy(async () => (await import('./forget-store.ts')).createForgetStore({ transactions })),
     documents: lazy(async () => (await import('./document-store.ts')).createDocumentStore({ transactions, blobs })),
     collection: (name) => createCollection(transactions, name),
     writeAll: (writes) => writeRecords(transactions, writes),

@@ -61,6 +61,12 @@ export function createSearchStore({ clock, transactions, sessions, onfault, size
         const { find, deps } = await loadSearch();
         return find.findMessages(deps, text, options);
       },
+      async rebuild() {
+        await activeWork;
+        const { index } = await loadSearch();
+        await index.rebuild();
+        await indexAll();
+      },
     },
     onMessagesChanged(messages) {
       waitingCount += messages;

@@ -17,6 +17,8 @@ import type { DeliveryRecord } from './records/delivery-record.ts';
 import type { HookCallRecord, HookRecord } from './records/hook-records.ts';
 import type { ConversationRecord } from './records/conversation-record.ts';
 import type { ProjectRecord } from './records/project-record.ts';
+import type { ForgettingRecord, ProvenanceRecord } from './records/provenance-record.ts';
+import type { PushDeviceRecord } from './records/push-device.ts';
 import type { ResponseRecord } from './records/response-record.ts';
 import type { ContentLabel } from './records/content-label.ts';
 import type {
@@ -35,6 +37,7 @@ import type {
 import type { CollectionDocumentRecord, CollectionRecord, CollectionTextRecord } from './records/collection-records.ts';
 import type { DocumentStore } from './document-store.ts';
 import type { DrawingRecord, DrawingChange } from './records/drawing-record.ts';
+import type { ForgetStore } from './forget-store.ts';
 import type { McpToolRecord } from './records/mcp-tool-record.ts';
 import type { TrashStore } from './trash-store.ts';
 import type { FileChange, FileChangeResult } from './records/file-change.ts';
@@ -126,6 +129,7 @@ export interface Collections {
   hooks: HookRecord;
   hookCalls: HookCallRecord;
   budgets: BudgetRecord;
+  pushDevices: PushDeviceRecord;
   deliveries: DeliveryRecord;
   responses: ResponseRecord;
   conversations: ConversationRecord;
@@ -136,6 +140,8 @@ export interface Collections {
   drawings: DrawingRecord;
   drawingChanges: DrawingChange;
   contentLabels: ContentLabel;
+  provenance: ProvenanceRecord;
+  forgettings: ForgettingRecord;
   fileVersions: FileVersionRecord;
   collections: CollectionRecord;
   collectionDocuments: CollectionDocumentRecord;
@@ -280,6 +286,8 @@ export interface Vault {
     sessions(text: string, options: SearchOptions): Promise<SearchPage>;
     /** Single messages, without attachments, that contain all or any of the words. Best first. */
     messages(text: string, options: { limit: number; need: 'all' | 'any' }): Promise<MessageMatch[]>;
+    /** Deletes the index, with the words of deleted and changed messages, and makes it again. */
+    rebuild(): Promise<void>;
   };
   runs: {
     /**
@@ -360,6 +368,8 @@ export interface Vault {
   };
   /** Deleted items; their code is loaded on first use. */
   trash(): Promise<TrashStore>;
+  /** Finds and changes texts in all stores; its code is loaded on first use. */
+  forgetting(): Promise<ForgetStore>;
   /** Documents of collections; their code is loaded on first use. */
   documents(): Promise<DocumentStore>;
   /** Records of the other kinds. */

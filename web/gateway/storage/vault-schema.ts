@@ -65,6 +65,8 @@ export type LocalRow =
   | { name: 'seen'; value: string }
   /** The newest local change that the journal has. */
   | { name: 'pushed'; value: string }
+  /** Ids of the `forgettings` whose derived data was deleted from this replica. */
+  | { name: 'forgotten'; ids: string[] }
   /** Written by `checkWriting`. */
   | { name: 'checked'; value: string }
   /**
@@ -124,6 +126,7 @@ export interface VaultSchema extends DBSchema {
   devices: { key: string; value: Collections['devices'] };
   apiKeys: { key: string; value: Collections['apiKeys'] };
   projects: { key: string; value: Collections['projects'] };
+  pushDevices: { key: string; value: Collections['pushDevices'] };
   hooks: { key: string; value: Collections['hooks'] };
   hookCalls: { key: string; value: Collections['hookCalls'] };
   budgets: { key: string; value: Collections['budgets'] };
@@ -137,6 +140,8 @@ export interface VaultSchema extends DBSchema {
   drawings: { key: string; value: Collections['drawings'] };
   drawingChanges: { key: string; value: Collections['drawingChanges'] };
   contentLabels: { key: string; value: Collections['contentLabels'] };
+  provenance: { key: string; value: Collections['provenance'] };
+  forgettings: { key: string; value: Collections['forgettings'] };
   fileVersions: { key: string; value: Collections['fileVersions'] };
   trash: { key: string; value: TrashItem };
   trashRecords: { key: string; value: TrashedRecord; indexes: { blobs: string } };

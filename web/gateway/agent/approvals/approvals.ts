@@ -11,7 +11,7 @@ import { mergePatch } from '#shared/merge-patch.ts';
 import type { Settings } from '../../config/settings-schema.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 import type { ToolContext, ToolQuestion } from '../tools/tool-registry.ts';
-import type { ApprovalRecord, Vault } from '../../storage/vault-interface.ts';
+import type { ApprovalRecord, ExecRecord, Vault } from '../../storage/vault-interface.ts';
 import { isExactSource } from '../trust/content-sources.ts';
 import { APPROVED_ELSEWHERE } from './approved-elsewhere.ts';
 import { type HeldReply, isHeldReply } from './held-reply.ts';
@@ -32,6 +32,8 @@ interface Decision {
   decision: 'approve' | 'deny';
   always: boolean;
   reason?: string | undefined;
+  /** See `Approval.resolvedVia`. */
+  via?: string;
 }
 
 /** Settings that let a tool run without approval from now on, also after reading from the sources of this approval. */
@@ -170,13 +172,24 @@ export class Approvals {
     return status === 'all' ? all : all.filter((approval) => approval.status === 'pending');
   }
 
+  /** An approval, with the request if it is a command; undefined if there is none. */
+  async find(id: string): Promise<{ approval: Approval; request: ExecRecord | undefined } | undefined> {
+    const { vault } = this.#deps;
+    const request = await vault.collection('execRequests').get(id);
+    if (request) return { approval: toCommandApproval(request), request };
+    const record = await vault.collection('approvals').get(id);
+    return record && { approval: toApproval(record), request };
+  }
+
   /** Decides about an approval. A decision about a command is passed to its request. */
-  async resolve(id: string, { decision, always, reason }: Decision): Promise<Approval> {
+  async resolve(id: string, { decision, always, reason, via = 'app' }: Decision): Promise<Approval> {
     const { exec, config } = this.#deps;
-    if (await exec.has(id)) return toCommandApproval(await (decision === 'approve' ? exec.approve(id, always) : exec.deny(id, reason)));
+    if (await exec.has(id))
+      return toCommandApproval(await (decision === 'approve' ? exec.approve(id, always, via) : exec.deny(id, reason, via)));
     const reasonField = reason === undefined ? {} : { reason };
     const status = decision === 'approve' ? 'approved' : 'denied';
-    const { record, changed } = await this.#queue.answer(id, (before, at) => ({ ...before, status, resolvedAt: at, ...reasonField }));
+    const end = { status, resolvedVia: via, ...reasonField } as const;
+    const { record, changed } = await this.#queue.answer(id, (before, at) => ({ ...before, ...end, resolvedAt: at }));
     if (changed && always && record.status === 'approved' && hasPolicy(record.tool)) {
       await config.edit((document) => mergePatch(document, { tools: toAlwaysAllowSettings(record, config.settings.tools) }));
     }

@@ -1,5 +1,6 @@
 import { defineModule, type Lazy } from '../../system/modules.ts';
 import type { AgentMemories } from '../knowledge/memory/agent-memories.ts';
+import type { Provenance } from '../knowledge/provenance/provenance.ts';
 import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
@@ -11,12 +12,26 @@ type CompactorNeeds = Omit<SummariserDeps, 'remember' | 'canRemember'> & {
   memories: Lazy<AgentMemories>;
   longTermMemories: Lazy<LongTermMemories>;
   labels: ContentLabels;
+  provenance: Lazy<Provenance>;
 };
 
 /** Summarises the earlier part of chats that outgrow their model's context. */
 export const compactorModule = defineModule<CompactorNeeds>()({
   name: 'compactor',
-  needs: ['vault', 'hub', 'clock', 'models', 'findSmallModel', 'log', 'settings', 'silenceMs', 'memories', 'longTermMemories', 'labels'],
+  needs: [
+    'vault',
+    'hub',
+    'clock',
+    'models',
+    'findSmallModel',
+    'log',
+    'settings',
+    'silenceMs',
+    'memories',
+    'longTermMemories',
+    'labels',
+    'provenance',
+  ],
   load: async (needs) => new (await import('./compactor.ts')).Compactor({ ...needs, remember: createFactRecorder(needs), canRemember }),
   stop: (compactor) => compactor.stop(),
 });

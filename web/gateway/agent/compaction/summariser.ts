@@ -31,7 +31,9 @@ export interface SummariserDeps extends CompletionDeps {
   log: LogWriter;
   settings(): Settings;
   /** Stores facts worth remembering before a conversation is summarised; if undefined, no facts are requested. */
-  remember?: ((facts: readonly Fact[], caller: ModelCaller, sources: readonly string[]) => Promise<void>) | undefined;
+  remember?:
+    | ((facts: readonly Fact[], caller: ModelCaller, sources: readonly string[], messages: readonly MessageRecord[]) => Promise<void>)
+    | undefined;
   /** Whether facts of this session may be remembered. */
   canRemember(caller: ModelCaller): boolean;
 }
@@ -100,7 +102,7 @@ export class Summariser {
       this.#deps.log.write('warn', 'compaction', `${key} could not do its part of a summary; trying the next model: ${toReason(error)}`, {
         session: caller.key,
       });
-    await this.#storeFacts(caller, signal, outside, () =>
+    await this.#storeFacts(caller, signal, { outside, messages }, () =>
       tryInOrder(models, signal, async (chosen) => extractFacts(messages, await createRequest(chosen, 'memory')), onfailure),
     );
     const before = history.summary && StructuredSummary.parse(history.summary.summary);
@@ -152,12 +154,17 @@ export class Summariser {
   }
 
   /** A failure to store facts does not prevent the summary: all messages are kept anyway. */
-  async #storeFacts(caller: ModelCaller, signal: AbortSignal, outside: readonly string[], find: () => Promise<Fact[]>): Promise<void> {
+  async #storeFacts(
+    caller: ModelCaller,
+    signal: AbortSignal,
+    { outside, messages }: { outside: readonly string[]; messages: readonly MessageRecord[] },
+    find: () => Promise<Fact[]>,
+  ): Promise<void> {
     const { remember, canRemember, log } = this.#deps;
     if (!remember || !canRemember(caller)) return;
     try {
       const facts = await find();
-      if (facts.length > 0) await remember(facts, caller, outside);
+      if (facts.length > 0) await remember(facts, caller, outside, messages);
     } catch (error) {
       signal.throwIfAborted();
       log.write('warn', 'compaction', `Could not extract memories from a conversation: ${toReason(error)}`, { session: caller.key });

@@ -188,18 +188,19 @@ export class ExecRequests {
     }
   }
 
-  async approve(id: string, always: boolean): Promise<ExecRequest> {
+  async approve(id: string, always: boolean, resolvedVia = 'app'): Promise<ExecRequest> {
     const { vault, clock } = this.#deps;
-    const { record, changed } = await this.#queue.answer(id, (before, at) => ({ ...before, status: 'approved', resolvedAt: at }));
+    const { record, changed } = await this.#queue.answer(id, (before, at) => ({ ...before, status: 'approved', resolvedAt: at, resolvedVia }));
     if (changed && always && record.status === 'approved') {
       await storePolicy(vault, record, clock.now());
     }
     return toExecRequest(record);
   }
 
-  async deny(id: string, reason?: string): Promise<ExecRequest> {
+  async deny(id: string, reason?: string, resolvedVia = 'app'): Promise<ExecRequest> {
     const reasonField = reason === undefined ? {} : { reason };
-    const { record } = await this.#queue.answer(id, (before, at) => ({ ...before, status: 'denied', resolvedAt: at, ...reasonField }));
+    const denied = { status: 'denied', resolvedVia, ...reasonField } as const;
+    const { record } = await this.#queue.answer(id, (before, at) => ({ ...before, ...denied, resolvedAt: at }));
     return toExecRequest(record);
   }
 

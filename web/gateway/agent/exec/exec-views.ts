@@ -47,7 +47,7 @@ export const toApproval = ({ origin: _, replica: __, ...approval }: ApprovalReco
 /** A command as an entry in the list of approvals; it is stored only once, as its request. */
 export function toCommandApproval(request: ExecRequest): Approval {
   const { requestId, command, args, workingDir, agentId, sessionId, runId, status, createdAt, expiresAt, resolvedAt } = request;
-  const { toolCallId, purpose, reason, outside, subAgent } = request;
+  const { toolCallId, purpose, reason, resolvedVia, outside, subAgent } = request;
   return {
     id: requestId,
     requestId,
@@ -64,6 +64,7 @@ export function toCommandApproval(request: ExecRequest): Approval {
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(purpose === undefined ? {} : { purpose }),
     ...(reason === undefined ? {} : { reason }),
+    ...(resolvedVia === undefined ? {} : { resolvedVia }),
     ...(outside === undefined ? {} : { outside }),
     ...(subAgent === undefined ? {} : { subAgent }),
   };

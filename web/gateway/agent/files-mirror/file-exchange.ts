@@ -35,8 +35,8 @@ export interface FileExchangeDeps {
   timeZone(): string;
   workspace: string;
   signal: AbortSignal;
-  /** Called before these files receive their content from disk. */
-  beforeImport(workspace: string, paths: readonly string[]): Promise<void>;
+  /** Called before these files receive their content from disk; the function that it resolves with, after that. */
+  beforeImport(workspace: string, paths: readonly string[]): Promise<(() => Promise<void>) | undefined>;
   /** Reports that a file cannot be synced in its current state. */
   skip(row: FileState, reason: string): void;
 }
@@ -129,11 +129,12 @@ export class FileExchange {
         if (row) changes.push({ row, path: row.path, base: row.record, file: await this.#createRecord(file) });
       }
       // Called before writing, so that an interruption leaves no file without its label.
-      await this.#deps.beforeImport(
+      const finishImport = await this.#deps.beforeImport(
         workspace,
         changes.map(({ path }) => path),
       );
       const outcomes = await vault.files.replace(workspace, changes, WORKSPACE_LIMITS);
+      await finishImport?.();
       const notes: FolderStep[] = [];
       for (const [index, { row }] of changes.entries()) {
         const { outcome, file } = outcomes[index] ?? { outcome: 'changed', file: null };

@@ -1,10 +1,13 @@
-import { defineModule } from '../../system/modules.ts';
+import { defineModule, type Lazy } from '../../system/modules.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
+import { trackPersonEdit } from '../knowledge/provenance/person-edits.ts';
+import type { Provenance } from '../knowledge/provenance/provenance.ts';
 import type { TaintedCommands } from '../trust/tainted-commands.ts';
 import type { FilesMirrorDeps } from './files-mirror.ts';
 
 type FilesMirrorNeeds = Omit<FilesMirrorDeps, 'isActive' | 'beforeImport' | 'onSynced'> & {
   labels: ContentLabels;
+  provenance: Lazy<Provenance>;
   commands: TaintedCommands;
   isLeaseHolder(): boolean;
 };
@@ -12,12 +15,30 @@ type FilesMirrorNeeds = Omit<FilesMirrorDeps, 'isActive' | 'beforeImport' | 'onS
 /** Mirrors workspaces in folders. */
 export const filesMirrorModule = defineModule<FilesMirrorNeeds>()({
   name: 'filesMirror',
-  needs: ['bridge', 'vault', 'clock', 'agents', 'sync', 'log', 'timeZone', 'settings', 'isLeaseHolder', 'labels', 'commands', 'fault'],
-  load: async ({ labels, commands, isLeaseHolder, ...needs }) =>
+  needs: [
+    'bridge',
+    'vault',
+    'clock',
+    'agents',
+    'sync',
+    'log',
+    'timeZone',
+    'settings',
+    'isLeaseHolder',
+    'labels',
+    'commands',
+    'provenance',
+    'fault',
+  ],
+  load: async ({ labels, commands, provenance, isLeaseHolder, ...needs }) =>
     new (await import('./files-mirror.ts')).FilesMirror({
       ...needs,
       isActive: isLeaseHolder,
-      beforeImport: async (workspace, paths) => labels.replaceFiles(workspace, paths, await commands.getSources()),
+      async beforeImport(workspace, paths) {
+        const sources = await commands.getSources();
+        await labels.replaceFiles(workspace, paths, sources);
+        return sources.length === 0 ? trackPersonEdit({ vault: needs.vault, provenance }, workspace, paths) : undefined;
+      },
       onSynced: (checkedAt) => commands.markSettled(checkedAt),
     }),
   wakeOn: { capability: { kind: 'files' } },

@@ -26,8 +26,8 @@ export interface FilesMirrorDeps {
   settings(): Pick<Settings, 'workspaces'>;
   /** Whether this host is the active gateway; only that one mirrors. */
   isActive(): boolean;
-  /** Called before these files of a workspace get the content that they have on disk. */
-  beforeImport(workspace: string, paths: readonly string[]): Promise<void>;
+  /** Called before these files of a workspace get the content that they have on disk; the function that it resolves with, after that. */
+  beforeImport(workspace: string, paths: readonly string[]): Promise<(() => Promise<void>) | undefined>;
   /** All folders matched the vault as of `checkedAt`. */
   onSynced(checkedAt: number): Promise<void>;
   fault(error: unknown): RpcError;

@@ -30,11 +30,12 @@ const tools = coreTools({
   keepVersion: async () => {},
   clock: systemClock,
   vault: {
-    messages: { get: () => Promise.resolve(undefined) },
+    messages: { get: () => Promise.resolve(undefined), branch: () => Promise.reject(new Error('There are no chats here')) },
     search: { sessions: () => Promise.resolve({ results: [], total: 0, next: null, complete: true }), messages: () => Promise.resolve([]) },
   },
   memories: { load: () => Promise.reject(new Error('Nothing is remembered here')) },
   longTermMemories: { load: () => Promise.reject(new Error('Nothing is remembered here')) },
+  provenance: { load: () => Promise.reject(new Error('Nothing is remembered here')) },
   agent: () => Promise.reject(new Error('There is no agent here')) as never,
   labels: new ContentLabels({ vault: { collection: () => Promise.reject(new Error('no labels here')) as never }, clock: systemClock }),
 });
@@ -174,7 +175,8 @@ describe('answers', () => {
     ['my command can’t be run exactly as approved', 'automations#what-an-approval-covers'],
     ['how do I approve a tool call', 'automations#approve-or-deny-a-request'],
     ['connect a telegram bot', 'channels#connect-telegram'],
-    ['does it work with discord', 'channels#which-channels-are-supported'],
+    ['does it work with slack', 'channels#which-channels-are-supported'],
+    ['connect a discord bot', 'channels-discord#connect-discord'],
     ['the browser cannot open localhost', 'browser#let-the-browser-open-local-sites'],
     ['how do I solve a captcha for the agent', 'browser#take-control-of-the-browser'],
     ['redact a password in a screenshot', 'annotate#hide-parts-of-a-picture'],

@@ -249,7 +249,8 @@ export class Runs {
   ): Promise<Pick<MessageRecord, 'outside'>> {
     const isFromStranger = isChannel(principal) && !isOwnerAccount && !quotedUrls;
     const channel = isFromStranger ? [toChannelSource(principal.slice('channel:'.length), conversation)] : [];
-    const own = [quotedOutside, getAttachmentSources({ content: '', attachments })];
+    // Files of a stranger come from the conversation, as its texts do.
+    const own = [quotedOutside, isFromStranger ? [] : getAttachmentSources({ content: '', attachments })];
     const outside = mergeSources(channel, await this.#deps.keySources(actsFor), ...own);
     // An empty list distinguishes a message of the owner from one of a build that stored no sources.
     return outside.length > 0 || isOwnerAccount ? { outside } : {};

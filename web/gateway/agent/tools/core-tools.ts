@@ -17,7 +17,7 @@ const query = z.string().trim().min(1).max(1000).describe('Search terms');
 const limit = (max: number, defaultLimit: number) => z.number().int().min(1).max(max).default(defaultLimit).describe('Maximum results');
 
 interface CoreToolsDeps extends Omit<MemoryToolsDeps, 'messages'> {
-  vault: Pick<Vault, 'search'> & { messages: Pick<Vault['messages'], 'get'> };
+  vault: { search: Pick<Vault['search'], 'sessions' | 'messages'>; messages: Pick<Vault['messages'], 'get' | 'branch'> };
   clock: Clock;
   /** The configured time zone. */
   timeZone(): string;

@@ -26,7 +26,7 @@ function setUp(messages: MessageRecord[] = []) {
   const memory = new MemoryManager({ workspace: memoryWorkspace(() => clock.now()), clock });
   const registry = new ToolRegistry(() => agent);
   const vault = {
-    messages: { get: () => Promise.resolve(undefined) },
+    messages: { get: () => Promise.resolve(undefined), branch: () => Promise.reject(new Error('no chats here')) },
     search: {
       sessions: () => Promise.resolve({ results: [], total: 0, next: null, complete: true }),
       messages: async (text: string, { limit }: { limit: number }) => {
@@ -39,7 +39,18 @@ function setUp(messages: MessageRecord[] = []) {
   const memories = { load: async () => ({ openWorkspace: () => memory.open() }) };
   const longTermMemories = { load: async () => ({ listIn: async () => [] }) };
   const labels = new ContentLabels({ vault: { collection: () => Promise.reject(new Error('no labels here')) as never }, clock });
-  const deps = { vault, memories, longTermMemories, labels, agent: () => agent, keepVersion: async () => {}, clock, timeZone: () => 'UTC' };
+  const provenance = { load: () => Promise.reject(new Error('no origins here')) };
+  const deps = {
+    vault,
+    memories,
+    longTermMemories,
+    labels,
+    provenance,
+    agent: () => agent,
+    keepVersion: async () => {},
+    clock,
+    timeZone: () => 'UTC',
+  };
   for (const tool of coreTools(deps)) registry.register(tool);
   const context = { agentId: 'main', sessionKey: 'main/main', runId: null, principal: 'owner', signal: new AbortController().signal };
   const run = (tool: string, args: Record<string, unknown> = {}): Promise<unknown> => registry.run({ tool, args }, context);

@@ -21,7 +21,10 @@ async function createFixture(ended: 'ended' | 'running', readOutside = SOURCES) 
   const created: { labels?: ContentLabels; commands?: TaintedCommands } = {};
   const at = await createMirroredWorkspace({
     isWatched: false,
-    beforeImport: async (workspace, paths) => created.labels?.replaceFiles(workspace, paths, (await created.commands?.getSources()) ?? []),
+    async beforeImport(workspace, paths) {
+      await created.labels?.replaceFiles(workspace, paths, (await created.commands?.getSources()) ?? []);
+      return undefined;
+    },
     onSynced: async (lookedAt) => created.commands?.markSettled(lookedAt),
   });
   const deps = { vault: at.vault, clock: at.clock };

@@ -1,4 +1,5 @@
 import type { MessagePart } from '#shared/rpc/record-schemas.ts';
+import type { MediaFile } from './media/channel-media.ts';
 import type { IncomingFile, IncomingMessage, PendingMessage } from '../../storage/records/channel-state.ts';
 
 /** A press of a button under a post. */
@@ -96,6 +97,8 @@ export interface ChannelAdapter {
   findSent?(message: PendingMessage, part: string, before: SendContext): Promise<string | null>;
   /** Sends a file of an answer; undefined if the platform takes no files. */
   sendFile?(message: PendingMessage, file: Exclude<MessagePart, { type: 'text' }>, signal: AbortSignal): Promise<void>;
+  /** Sends speech as a voice message in reply; undefined if the platform has none. */
+  sendVoice?(message: PendingMessage, speech: MediaFile, signal: AbortSignal): Promise<void>;
   /** Shows a typing indicator; resolves at once if that makes no sense for the message. */
   typing?(message: IncomingMessage, signal: AbortSignal): Promise<void>;
   /** Help text for new senders. */

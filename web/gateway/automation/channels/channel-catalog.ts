@@ -22,9 +22,10 @@ const allowedUsers = optionalSetting(
   'allowedUsers',
   'Users who may send messages. If unset, you confirm each new sender by a code. An empty list allows everyone.',
 );
-/** Settings of platforms with groups. */
+const groups = optionalSetting('groups', 'Messages in groups to reply to: `mentions` (the default), `all` or `off`');
+/** Settings of platforms whose groups have ids that people can see. */
 const groupSettings = [
-  optionalSetting('groups', 'Messages in groups to reply to: `mentions` (the default), `all` or `off`'),
+  groups,
   optionalSetting('rooms', 'IDs of groups whose members may write; others are ignored. If unset, each member is let in by a code.'),
 ];
 const reactions = optionalSetting('reactions', 'React to a message while it is answered');
@@ -94,7 +95,7 @@ const channelKinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'catego
     media_limits: toMediaLimits(2000, 10),
     supports_dm: true,
     supports_groups: true,
-    settings: [requiredSecret('botToken', 'Bot token'), optionalSetting('guilds', 'Servers to reply on'), allowedUsers],
+    settings: [requiredSecret('botToken', 'Bot token'), allowedUsers, ...groupSettings, reactions, apiBase],
   },
   {
     id: 'slack',
@@ -119,7 +120,7 @@ const channelKinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'catego
     color: '#0dbd8b',
     icon: 'brackets',
     capabilities: toCapabilities('typing', 'reactions', 'threads', 'editing', 'deletion', 'pins', 'read_receipts'),
-    media_limits: toMediaLimits(60_000, 50),
+    media_limits: toMediaLimits(20_000, 50),
     supports_dm: true,
     supports_groups: true,
     settings: [
@@ -144,7 +145,7 @@ const channelKinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'catego
       requiredSecret('privateKey', 'Private key of the account (nsec1…)'),
       requiredSetting('relays', 'Addresses of relays'),
       allowedUsers,
-      ...groupSettings,
+      groups,
     ],
   },
   {

@@ -11,6 +11,8 @@ import { computeBackoff } from '#shared/async/backoff.ts';
 import { deliverAnswer, type DeliveryDeps, getFiles } from './delivery.ts';
 import { findHeldSources, MAX_HELD, toHeldReply, toReplyText } from './held-replies.ts';
 import { TakenOverError } from './inbox.ts';
+import { type ChannelMedia, MAX_SPOKEN_CHARS } from './media/channel-media.ts';
+import type { ReadMessage } from './media/read-files.ts';
 import { PlatformError } from './platform-request.ts';
 import { canWrite } from './senders.ts';
 import type { PendingMessage } from '../../storage/records/channel-state.ts';
@@ -32,6 +34,7 @@ const APOLOGY = 'Sorry, I couldn’t answer that. Please try again later.';
 interface ChannelResponderDeps extends DeliveryDeps {
   channelId: string;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
+  media: ChannelMedia;
   approvalService: Lazy<{ approvals: Pick<Approvals, 'hold'> }>;
   settings(): Settings;
   /** Whether the channel is closing: no new messages are started. */
@@ -119,14 +122,19 @@ export class ChannelResponder {
     inbox.markStarted(id);
     const stops = [this.#typing(message), this.#react(message)];
     try {
-      const { messageId, runId } = await this.#run(message);
       const { channelId, settings, warn } = this.#deps;
+      const read = await this.#readFiles(message);
+      if (read.text === '' && read.attachments.length === 0) {
+        const parts = adapter.split(read.problems.join('\n'), message);
+        return await inbox.update(id, (before) => ({ ...before, answer: { parts, sent: [], isApology: true } }));
+      }
+      const { messageId, runId } = await this.#run(message, read);
       const reply = await this.#deps.vault.messages.get(messageId);
       const files = reply && adapter.sendFile ? getFiles(reply.content).length : 0;
-      const text = reply ? toReplyText(channelId, message, reply) : '';
+      const text = reply ? [toReplyText(channelId, message, reply), ...read.problems].join('\n\n').trim() : '';
       const parts = adapter.split(text, message).filter((part) => part.trim() !== '');
       if (!reply || parts.length + files === 0) return await inbox.remove(id, 'messages_failed', clock.now());
-      const answer = { parts, sent: [], ...(files > 0 ? { files: { messageId, sent: 0 } } : {}) };
+      const answer = { parts, sent: [], ...(files > 0 ? { files: { messageId, sent: 0 } } : {}), ...this.#toSpoken(message, text) };
       const outside = findHeldSources(channelId, message, reply, settings());
       if (outside.length === 0) return await inbox.update(id, (before) => ({ ...before, answer }));
       if (inbox.state.pending.filter(({ held }) => held).length >= MAX_HELD) {
@@ -196,7 +204,22 @@ export class ChannelResponder {
     await inbox.update(id, (before) => ({ ...before, answer: { parts: [APOLOGY], sent: [], isApology: true } }));
   }
 
-  async #run(message: PendingMessage): Promise<{ messageId: string; runId: string }> {
+  /** The message with the content of its files. */
+  async #readFiles(message: PendingMessage): Promise<ReadMessage> {
+    if (!message.files?.length) return { text: message.text || NO_TEXT, attachments: [], problems: [] };
+    const { adapter, media, channelId, signal } = this.#deps;
+    const { readFiles } = await import('./media/read-files.ts');
+    return readFiles(message, { adapter, media, principal: `channel:${channelId}`, signal });
+  }
+
+  /** A message sent by voice is answered by voice too, unless the reply is long. */
+  #toSpoken({ isVoice }: PendingMessage, text: string): { spoken?: string } {
+    const { adapter, media, channelId, settings } = this.#deps;
+    const isWanted = isVoice === true && settings().channels[channelId]?.voiceReplies !== false;
+    return isWanted && adapter.sendVoice && media.canSpeak && text !== '' && text.length <= MAX_SPOKEN_CHARS ? { spoken: text } : {};
+  }
+
+  async #run(message: PendingMessage, { text, attachments }: ReadMessage): Promise<{ messageId: string; runId: string }> {
     const { channelId, runs, clock, settings, signal } = this.#deps;
     let runId: string | undefined;
     const cancel = clock.after(RUN_TIMEOUT_MS, () => void (runId !== undefined && runs.abortRun(runId, TIMED_OUT)));
@@ -205,7 +228,8 @@ export class ChannelResponder {
       // The run itself continues: the host that takes over the channel finds its result.
       const sent = runs.send({
         ...resolveSession(channelId, message, settings()),
-        message: message.text || NO_TEXT,
+        message: text,
+        attachments,
         principal: `channel:${channelId}`,
         conversation: message.conversation,
         // By id only: a name can pass to another account.

@@ -30,9 +30,9 @@ verifies(['channels/list', 'channels/status', 'channels/earlier'], 'what is conn
   }
   for (const params of [{}, { channelId: 'x', channel_id: 'x' }])
     await expect(client.request('channels.status', params)).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
-  await expect(client.call('channels.status', { channelId: 'discord' })).rejects.toMatchObject({
+  await expect(client.call('channels.status', { channelId: 'slack' })).rejects.toMatchObject({
     code: 'NOT_FOUND',
-    message: expect.stringContaining('channels.discord'),
+    message: expect.stringContaining('channels.slack'),
   });
   expect(await sendRawRequest(gw, 'channels.list', '{}', 2)).toMatchObject({
     payload: [
@@ -70,7 +70,14 @@ verifies('channels/catalog', 'each once, with settings that name its secrets', a
   const { channels, count } = await client.call('channels.catalog', {});
   expect(count).toBe(channels.length);
   expect(new Set(channels.map(({ id }) => id)).size).toBe(count);
-  expect(channels.filter(({ startable }) => startable).map(({ id }) => id)).toEqual(['webchat', 'x', 'telegram', 'matrix', 'nostr']);
+  expect(channels.filter(({ startable }) => startable).map(({ id }) => id)).toEqual([
+    'webchat',
+    'x',
+    'telegram',
+    'discord',
+    'matrix',
+    'nostr',
+  ]);
   for (const { id, startable, reason, settings } of channels) {
     if (!startable) expect(reason, id).toBeTruthy();
     // Every setting that the catalogue marks as secret is also a secret in the configuration.

@@ -2,6 +2,7 @@ import type { MessagePart } from '#shared/rpc/record-schemas.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { ChannelAdapter } from './channel-adapter.ts';
+import type { ChannelMedia } from './media/channel-media.ts';
 import type { Inbox } from './inbox.ts';
 import { PlatformError } from './platform-request.ts';
 import type { PendingMessage } from '../../storage/records/channel-state.ts';
@@ -10,6 +11,7 @@ export interface DeliveryDeps {
   adapter: ChannelAdapter;
   inbox: Inbox;
   vault: Pick<Vault, 'messages'>;
+  media: Pick<ChannelMedia, 'speak'>;
   clock: Clock;
   /** Ends all waits; active runs continue. */
   signal: AbortSignal;
@@ -57,6 +59,7 @@ export async function deliverAnswer(deps: DeliveryDeps, id: string): Promise<voi
       }
     }
     await sendFiles(deps, id);
+    await sendSpeech(deps, id);
     const message = current();
     if (!message) return;
     await inbox.remove(id, message.command ? null : message.answer?.isApology ? 'messages_failed' : 'messages_sent', clock.now());
@@ -64,6 +67,21 @@ export async function deliverAnswer(deps: DeliveryDeps, id: string): Promise<voi
     if (!(error instanceof PlatformError) || !error.refused) throw error;
     warn('The platform rejected a reply', { message: id, error: error.message });
     await inbox.remove(id, 'messages_failed', clock.now());
+  }
+}
+
+/** Sends an answer as speech too, at most once: the text has been sent already. */
+async function sendSpeech({ inbox, adapter, media, signal, warn }: DeliveryDeps, id: string): Promise<void> {
+  const spoken = inbox.pending(id)?.answer?.spoken;
+  if (spoken === undefined || !adapter.sendVoice) return;
+  await inbox.update(id, (before) => updateAnswer(before, ({ spoken: _, ...answer }) => answer));
+  const message = inbox.pending(id);
+  if (!message) return;
+  try {
+    await adapter.sendVoice(message, await media.speak(spoken, signal), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    warn('Could not send a reply as speech', { message: id, error: error instanceof Error ? error.message : String(error) });
   }
 }
 

@@ -39,7 +39,9 @@ export class PlatformError extends Error {
 }
 
 export interface PlatformRequest {
-  method?: 'GET' | 'POST' | 'PUT';
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Origin of the configured server that gave this address, if it is another one's. */
+  namedBy?: string;
   headers?: Record<string, string>;
   body?: string;
   bytes?: Uint8Array<ArrayBuffer>;
@@ -131,7 +133,8 @@ function toPlatformError(name: string, cause: unknown, timeoutMs: number): Platf
   if (cause instanceof PlatformError) return cause;
   if (cause instanceof FetchRefusedError)
     return new PlatformError(`Couldn’t send the request to ${name}: ${cause.message}`, { cause, isUnsent: true });
-  if (cause instanceof ProviderError) return new PlatformError(`${name} sent a response larger than ${MAX_RESPONSE_BYTES} bytes.`);
+  if (cause instanceof ProviderError)
+    return new PlatformError(`${name} sent a response larger than ${MAX_RESPONSE_BYTES} bytes.`, { refused: true });
   if (cause instanceof DOMException && cause.name === 'TimeoutError')
     return new PlatformError(`${name} did not respond within ${timeoutMs / 1000} s.`);
   const isUnsent = UNREACHABLE.test(getErrorText(cause));

@@ -8,10 +8,11 @@ import type { SyncPort } from '../../sync/sync-port.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { Approvals } from '../../agent/approvals/approvals.ts';
 import { Mutex } from '#shared/async/mutex.ts';
-import type { ChannelAdapter, SentReceipt } from './channel-adapter.ts';
+import type { ButtonPress, ChannelAdapter, SentReceipt } from './channel-adapter.ts';
 import { ChannelResponder } from './channel-responder.ts';
 import { computeBackoff } from '#shared/async/backoff.ts';
 import { Inbox, TakenOverError } from './inbox.ts';
+import type { ChannelMedia } from './media/channel-media.ts';
 import { PlatformError } from './platform-request.ts';
 import { Admission } from './admission.ts';
 import type { Lazy } from '../../system/modules.ts';
@@ -32,7 +33,10 @@ export interface RunningChannelDeps {
   adapter(): Promise<ChannelAdapter>;
   vault: Pick<Vault, 'collection' | 'messages'>;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
+  media: ChannelMedia;
   approvalService: Lazy<{ approvals: Pick<Approvals, 'hold'> }>;
+  /** Handles a press of a button; undefined if it is of no use any more. */
+  handlePress(channelId: string, press: ButtonPress): Promise<{ message: string } | undefined>;
   clock: Clock;
   sync: SyncPort | undefined;
   settings(): Settings;
@@ -145,12 +149,12 @@ export class RunningChannel {
   }
 
   async #serve(adapter: ChannelAdapter, signal: AbortSignal, leaseLost: AbortController, onSuccess: () => void): Promise<void> {
-    const { id, vault, runs, approvalService, clock, settings, log, onReceipts, fault } = this.#deps;
+    const { id, vault, runs, media, approvalService, clock, settings, log, onReceipts, fault } = this.#deps;
     const inbox = await Inbox.open(vault.collection('channelStates'), id);
     const note = (message: string, fields: Record<string, unknown>): void => log.write('warn', 'channels', `${id}: ${message}`, fields);
     this.#inbox = inbox;
     const responder = new ChannelResponder({
-      ...{ channelId: id, adapter, inbox, vault, runs, approvalService, clock, settings, signal, warn: note, fault },
+      ...{ channelId: id, adapter, inbox, vault, runs, media, approvalService, clock, settings, signal, warn: note, fault },
       isClosing: () => this.#closing.signal.aborted,
       onTakenOver: () => leaseLost.abort(new TakenOverError('Another gateway has taken over the channel')),
       reportProblem: (problem) => this.#setProblem('answering', problem),
@@ -161,11 +165,15 @@ export class RunningChannel {
     const pollSignal = AbortSignal.any([signal, this.#closing.signal]);
     for (let failures = 0; ;) {
       let wait: number;
+      let isStoring = false;
       try {
         if (inbox.state.pending.filter(({ held }) => !held).length >= MAX_PENDING) wait = RETRY_MS;
         else {
           const { cursors, budget } = inbox.state;
           const result = await adapter.poll({ cursors, budget, signal: pollSignal, spend: (spent) => inbox.setBudget(spent) });
+          isStoring = true;
+          // Before the read position is stored: a press that was read must have its effect, and has none the second time.
+          for (const press of result.presses ?? []) await this.#handlePress(press, adapter, pollSignal);
           const admitted = await this.#admission.admit(result.messages, inbox.state, settings().channels[id]);
           await inbox.add({ cursors: result.cursors, ...admitted }, clock.now());
           responder.startPending();
@@ -178,7 +186,8 @@ export class RunningChannel {
         onSuccess();
       } catch (error) {
         pollSignal.throwIfAborted();
-        if (error instanceof TakenOverError) throw error;
+        // What the adapter has returned is not stored: a new one begins at the stored positions.
+        if (error instanceof TakenOverError || isStoring) throw error;
         failures++;
         const isPlatformError = error instanceof PlatformError;
         this.#connectedSince = null;
@@ -187,6 +196,18 @@ export class RunningChannel {
       }
       await sleep(clock, wait, pollSignal);
     }
+  }
+
+  async #handlePress(press: ButtonPress, adapter: ChannelAdapter, signal: AbortSignal): Promise<void> {
+    const { id, handlePress, fault } = this.#deps;
+    let text = 'This button is not valid any more.';
+    try {
+      text = (await handlePress(id, press))?.message ?? text;
+    } catch (error) {
+      text = fault(error).message;
+    }
+    // Not awaited: polling goes on, and a failure only leaves the button spinning for a while.
+    adapter.answerPress?.(press, text, signal).catch(() => {});
   }
 
   async #close(fence: number): Promise<void> {

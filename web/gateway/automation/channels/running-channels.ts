@@ -16,15 +16,20 @@ import type { Vault } from '../../storage/vault-interface.ts';
 import { findBlocker, getChannelToken } from './channel-blocker.ts';
 import { getApiBase, STARTABLE_CHANNELS, type StartableChannel } from '../../config/sections/channel-settings.ts';
 import { RunningChannel, type RunningChannelDeps } from './running-channel.ts';
+import type { DocumentReader } from '../../documents/document-reader.ts';
+import { ChannelMedia, type ChannelMediaDeps } from './media/channel-media.ts';
 import type { ChannelAdapter, SentReceipt } from './channel-adapter.ts';
 import { PlatformError } from './platform-request.ts';
 import { XAuthorization } from './x/x-authorization.ts';
 
 export interface RunningChannelsDeps {
   config: Pick<Config, 'settings' | 'getSecret' | 'getReference'>;
-  vault: Pick<Vault, 'collection' | 'messages' | 'secrets'>;
+  vault: Pick<Vault, 'collection' | 'messages' | 'secrets' | 'usage'>;
+  providers: ChannelMediaDeps['providers'];
+  documents: DocumentReader;
   runs: Pick<Runs, 'send' | 'abort' | 'abortRun'>;
   approvalService: RunningChannelDeps['approvalService'];
+  handlePress: RunningChannelDeps['handlePress'];
   bridge: Bridge;
   clock: Clock;
   fetch: Fetch;
@@ -44,6 +49,7 @@ export class RunningChannels {
   readonly #deps: RunningChannelsDeps;
   readonly #coordinator: JobCoordinator;
   readonly #running = new Map<StartableChannel, StartedChannel>();
+  readonly #media: ChannelMedia;
   readonly #authorization: XAuthorization;
   readonly #unwatch: () => void;
   readonly #refresh = coalesce(() => this.#refreshOnce());
@@ -54,7 +60,8 @@ export class RunningChannels {
   constructor(deps: RunningChannelsDeps) {
     this.#deps = deps;
     this.#coordinator = new JobCoordinator(deps.sync, deps.clock);
-    const { config, vault, fetch, clock, log, fault } = deps;
+    const { config, vault, fetch, clock, log, fault, providers, documents, bridge } = deps;
+    this.#media = new ChannelMedia({ providers, documents, bridge, usage: vault.usage, clock });
     this.#authorization = new XAuthorization({
       ...{ fetch, clock, secrets: vault.secrets },
       settings: () => config.settings.channels.x,
@@ -146,9 +153,9 @@ export class RunningChannels {
   }
 
   #startChannel(id: StartableChannel, token: string): RunningChannel {
-    const { vault, runs, approvalService, clock, sync, config, log, fault } = this.#deps;
+    const { vault, runs, approvalService, handlePress, clock, sync, config, log, fault } = this.#deps;
     return new RunningChannel({
-      ...{ id, vault, runs, approvalService, clock, sync, log, fault },
+      ...{ id, vault, runs, approvalService, handlePress, clock, sync, log, fault, media: this.#media },
       settings: (): Settings => config.settings,
       adapter: () => this.#createAdapter(id, token),
       onReceipts: (receipts) => this.onReceipts(id, receipts),
@@ -158,7 +165,7 @@ export class RunningChannels {
   /** Each platform's code is loaded when its channel starts. */
   async #createAdapter(id: StartableChannel, token: string): Promise<ChannelAdapter> {
     const { fetch, clock, config } = this.#deps;
-    const { x, telegram, matrix, nostr } = config.settings.channels;
+    const { x, telegram, matrix, nostr, discord } = config.settings.channels;
     switch (id) {
       case 'telegram': {
         const { TelegramAdapter } = await import('./telegram/telegram-adapter.ts');
@@ -172,6 +179,10 @@ export class RunningChannels {
       case 'nostr': {
         const { NostrAdapter } = await import('./nostr/nostr-adapter.ts');
         return new NostrAdapter({ clock, privateKey: token, relays: (nostr?.relays ?? []).map((url) => url.replace(/\/+$/, '')) });
+      }
+      case 'discord': {
+        const { DiscordAdapter } = await import('./discord/discord-adapter.ts');
+        return new DiscordAdapter({ fetch, clock, token, apiBase: getApiBase(id, discord), readsAllMessages: discord?.groups === 'all' });
       }
       case 'x': {
         const { XAdapter } = await import('./x/x-adapter.ts');

@@ -102,7 +102,7 @@ export class Deliveries {
       ? ({ waitsFor: 'approval' } as const)
       : planSendTime(request, settings().deliveries, now, timeZone());
     const record: DeliveryRecord = {
-      ...{ id: (await sha256(key)).slice(0, 32), key, target, text: text.slice(0, MAX_CHARS), source },
+      ...{ id: await toDeliveryId(key), key, target, text: text.slice(0, MAX_CHARS), source },
       ...{ state: 'waiting', attempts: 0, resends: 0, sentIds: [], createdAt: now, updatedAt: now, ...time },
       expiresAt: expiresAt ?? ('nextAt' in time && time.nextAt !== undefined ? time.nextAt : now) + MAX_AGE_MS,
       ...(title === undefined ? {} : { title }),
@@ -154,6 +154,11 @@ export class Deliveries {
     return toDelivery(record, record.digestId === undefined ? undefined : await this.#store.get(record.digestId));
   }
 
+  /** Target and platform's ids of what was sent for the request with a key; undefined if there is none. */
+  async findSent(key: string): Promise<Pick<DeliveryRecord, 'target' | 'sentIds'> | undefined> {
+    return this.#store.get(await toDeliveryId(key));
+  }
+
   /** The delivery once it has ended or waits for something other than the platform, at most after `ms`. Throws `NOT_FOUND`. */
   async waitForEnd(id: string, ms: number, signal: AbortSignal): Promise<Delivery> {
     const isSettled = ({ state, waitsFor }: Pick<Delivery, 'state' | 'waitsFor'>): boolean =>
@@ -202,6 +207,11 @@ export class Deliveries {
     this.#worker.receive(`channel:${channelId}`, receipts);
   }
 
+  /** Applies receipts of devices for push notifications. */
+  receiveFromDevices(receipts: readonly SentReceipt[]): void {
+    this.#worker.receive('device', receipts);
+  }
+
   async #change(id: string, change: (before: DeliveryRecord) => DeliveryRecord | undefined, refusal: string): Promise<Delivery> {
     const changed = await this.#store.change(id, change);
     if (changed) return toDelivery(changed);
@@ -226,6 +236,9 @@ export class Deliveries {
     this.#worker.wake(record);
   }
 }
+
+/** The id of the request with a key. */
+const toDeliveryId = async (key: string): Promise<string> => (await sha256(key)).slice(0, 32);
 
 /** A delivery as clients see it. `digest`: the delivery that it is a part of. */
 function toDelivery(record: DeliveryRecord, digest?: DeliveryRecord): Delivery {

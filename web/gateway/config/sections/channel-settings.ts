@@ -34,6 +34,8 @@ const commonSettings = z.looseObject({
   rooms: userList.optional(),
   /** Whether the account reacts to a message while it is answered, on platforms that have reactions. */
   reactions: z.boolean().optional(),
+  /** Whether messages sent by voice are answered by voice too, on platforms that have voice messages. True by default. */
+  voiceReplies: z.boolean().optional(),
   /** Maximum number of messages of one sender that are answered. Owners have no limit. */
   limits: z
     .object({ perMinute: z.number().int().min(1).max(1000).optional(), perHour: z.number().int().min(1).max(10_000).optional() })
@@ -80,6 +82,7 @@ const nostrSettings = commonSettings.extend({
     .optional(),
 });
 
+const discordSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
 const telegramSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
 
 /** `channels` of the configuration, by channel id. */
@@ -89,6 +92,7 @@ export const channelSettings = z
     telegram: telegramSettings.optional(),
     matrix: matrixSettings.optional(),
     nostr: nostrSettings.optional(),
+    discord: discordSettings.optional(),
   })
   // Platforms that this build does not know may have any settings.
   .catchall(commonSettings.catchall(z.any()))
@@ -118,6 +122,7 @@ const STARTABLE = {
     needsBridge: false,
     servers: ({ homeserver }: Record<string, unknown>) => (typeof homeserver === 'string' ? [homeserver] : []),
   },
+  discord: { token: 'botToken', needsBridge: true, apiBase: 'https://discord.com' },
   // The key is not sent anywhere: it only signs.
   nostr: { token: 'privateKey', needsBridge: false },
 } as const satisfies Record<string, StartableSpec>;

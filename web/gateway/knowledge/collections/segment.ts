@@ -242,7 +242,8 @@ export async function mergeSegments(
   slicer: TimeSlicer,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const rows = new SegmentColumns();
-  const maps = segments.map((segment) => {
+  const maps: Int32Array[] = [];
+  for (const segment of segments) {
     const numbers = new Int32Array(segment.size).fill(-1);
     let [text, index] = [-1, -1];
     for (let row = 0; row < segment.size; row++) {
@@ -253,9 +254,10 @@ export async function mergeSegments(
       if (textIndex !== index) [text, index] = [rows.addText(place.documentId, place.textId), textIndex];
       const [length, language] = [segment.lengths[row] ?? 0, segment.languages[row] ?? 0];
       numbers[row] = rows.add({ text, number: place.number, part: place.part, length, language });
+      await slicer.after(ROW_COST);
     }
-    return numbers;
-  });
+    maps.push(numbers);
+  }
   const columns = new Columns();
   rows.write(columns);
   await mergeTerms(segments, maps, columns, slicer);
@@ -301,5 +303,7 @@ async function mergeTerms(segments: readonly Segment[], maps: readonly Int32Arra
   into.set('postingTimes', times.slice(0, end));
 }
 
+/** Cost of copying a passage's numbers, in characters. */
+const ROW_COST = 50;
 /** Fixed cost of merging a term, in characters. */
 const TERM_COST = 10;

@@ -66,6 +66,8 @@ export interface PendingMessage extends IncomingMessage {
     trying?: boolean;
     /** The message whose files are attached, and the number of files sent. */
     files?: { messageId: string; sent: number };
+    /** Text that is sent as speech after the pieces. */
+    spoken?: string;
     /** Whether the text only says that there is no answer. */
     isApology?: boolean;
   };

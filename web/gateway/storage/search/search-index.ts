@@ -153,6 +153,11 @@ export class SearchIndex {
     return (this.#loaded = { id: state.id, sessions, segments, memtable, filledUpTo: state.filled, takenUpTo: 0, unsavedCount: 0 });
   }
 
+  /** Deletes the index and all its pages. */
+  async rebuild(): Promise<void> {
+    await this.#mutex.run(() => this.#reset());
+  }
+
   /** Creates an empty index, to which all messages will be added. */
   async #reset(): Promise<LoadedIndex> {
     const state: StateRow = { name: 'search', form: INDEX_FORMAT, id: crypto.randomUUID(), segments: [], filled: '' };

@@ -7,7 +7,7 @@ export const dreamerModule = defineModule<Omit<DreamerDeps, 'openWorkspace'> & {
   name: 'dreamer',
   needs: [
     ...(['vault', 'hub', 'clock', 'sync', 'agents', 'models', 'findSmallModel', 'settings', 'timeZone', 'silenceMs'] as const),
-    ...(['memories', 'labels', 'fault'] as const),
+    ...(['memories', 'provenance', 'labels', 'fault'] as const),
   ],
   load: async ({ memories, ...needs }) =>
     new (await import('./dreamer.ts')).Dreamer({

@@ -18,6 +18,9 @@ import type { SyncPort } from '../../../sync/sync-port.ts';
 import type { Vault } from '../../../storage/vault-interface.ts';
 import type { ContentLabels } from '../../trust/content-labels.ts';
 import { createQuestionWriter } from './question-writer.ts';
+import type { Lazy } from '../../../system/modules.ts';
+import type { Provenance } from '../provenance/provenance.ts';
+import { recordDreams } from '../provenance/record-dreams.ts';
 import { runDreaming } from './run-dreaming.ts';
 import { createPace } from './pace.ts';
 import { collectRecalls } from './recall-signals.ts';
@@ -57,6 +60,7 @@ export interface DreamerDeps extends CompletionDeps {
   timeZone(): string;
   /** Opens the workspace of an agent's memory. */
   openWorkspace(agentId: string): Promise<Workspace>;
+  provenance: Lazy<Provenance>;
   fault(error: unknown): RpcError;
 }
 
@@ -185,12 +189,14 @@ export class Dreamer {
       });
       const includesSession = createSessionFilter(name, agents, settings(), await listOwnMemoryChats(vault));
       const { maxAgeDays } = config;
+      const provenance = await this.#deps.provenance.load();
       return await runDreaming(run, {
         phases,
         log,
         collectRecalls: () =>
           collectRecalls({ messages: vault.messages, workspace, signals: phases.signals, includesSession, maxAgeDays, now, pace }),
         now,
+        recordOrigins: ({ rem }) => recordDreams({ provenance, workspace, name }, { reportPath: rem?.path }),
         onChange: (run) => {
           if (target.active?.run.id === run.id) target.active.run = run;
           this.#emitChange(name, run);
@@ -200,6 +206,15 @@ export class Dreamer {
     } finally {
       if (sync && fence !== null) await sync.release(lease, fence);
     }
+  }
+
+  /** Applies a user's decision on a suggestion, with its origin, and announces it. */
+  async decideProposal(agentId: string, act: (phases: DreamingPhases) => Promise<Promotion>): Promise<DreamProposal> {
+    const target = await this.openWorkspace(agentId);
+    const promotion = await this.decide(agentId, act);
+    const by = promotion.text === undefined ? 'dreaming' : 'person';
+    await recordDreams({ provenance: await this.#deps.provenance.load(), ...target }, { by, only: promotion.contentHash });
+    return toProposal(promotion);
   }
 
   /** Applies a user's decision and announces it. */

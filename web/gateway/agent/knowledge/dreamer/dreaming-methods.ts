@@ -37,10 +37,9 @@ export const dreamingMethods = defineMethods(dreamingContracts)(({
   labels,
 }: DreamingMethodsDeps) => {
   const status = lazy(() => import('./dreaming-status.ts'));
-  const dreamerModule = lazy(() => import('./dreamer.ts'));
   /** Applies a user's decision on a suggestion. */
   const decide = async (agentId: string, act: (phases: DreamingPhases) => Promise<Promotion>): Promise<DreamProposal> =>
-    (await dreamerModule()).toProposal(await (await dreamer.load()).decide(agentId, act));
+    (await dreamer.load()).decideProposal(agentId, act);
   return {
     'dreaming.status': async ({ agentId }) => {
       const { getDreamingStatus } = await status();
@@ -61,7 +60,7 @@ export const dreamingMethods = defineMethods(dreamingContracts)(({
       const { review } = loaded.getPhases(target).phases;
       const found =
         state === 'proposed' ? await review.pending() : (await review.history()).filter((promotion) => promotion.state !== 'proposed');
-      const { toProposal } = await dreamerModule();
+      const { toProposal } = await import('./dreamer.ts');
       return { agentId, workspace: target.name, proposals: found.slice(0, limit).map(toProposal), count: found.length };
     },
     'dreaming.accept': async ({ agentId, contentHash, text, category }, caller) => {

@@ -12,12 +12,17 @@ interface DreamDeps {
   /** Adds recalls since the last time to the signals. */
   collectRecalls(): Promise<number>;
   now(): number;
+  /** Records the origins of what the phases have written. */
+  recordOrigins(run: DreamRun): Promise<void>;
   /** Called when the run enters another phase or ends. */
   onChange(run: DreamRun): void;
 }
 
 /** Runs the phases in order and records progress and results. Rejects with the error of a failed phase, after recording it. */
-export async function runDreaming(initial: DreamRun, { phases, log, collectRecalls, now, onChange }: DreamDeps): Promise<DreamRun> {
+export async function runDreaming(
+  initial: DreamRun,
+  { phases, log, collectRecalls, now, recordOrigins, onChange }: DreamDeps,
+): Promise<DreamRun> {
   let run = initial;
   const update = async (change: Partial<DreamRun>): Promise<void> => {
     run = { ...run, ...change };
@@ -33,6 +38,7 @@ export async function runDreaming(initial: DreamRun, { phases, log, collectRecal
       } else if (phase === 'REM') run = withRem(run, await phases.runPhase(phase));
       else run = withDeep(run, await phases.runPhase(phase));
     }
+    await recordOrigins(run);
     await update({ state: 'completed', phase: null, finishedAt: now() });
     return run;
   } catch (error) {

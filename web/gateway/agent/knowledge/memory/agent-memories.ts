@@ -13,7 +13,11 @@ import { withDialogs } from '../../../knowledge/memory/with-dialogs.ts';
 import type { Workspace } from '../../../knowledge/memory/workspace.ts';
 
 /** Derived data: rebuilt from the files if it is lost. */
-export type MemoryStore = IndexStore & VectorStore & { getSnapshotStore(name: string): SnapshotStore };
+export interface MemoryStore extends IndexStore, VectorStore {
+  getSnapshotStore(name: string): SnapshotStore;
+  /** Deletes the index, and the vectors of these texts by their hashes. */
+  forget(hashes: readonly string[]): Promise<void>;
+}
 
 export interface AgentMemoriesDeps extends LongTermMemoriesDeps {
   vault: Pick<Vault, 'files' | 'memories' | 'messages' | 'sessions' | 'collection'>;
@@ -47,6 +51,11 @@ export class AgentMemories {
     return this.openWorkspace(this.#deps.longTerm.getWorkspaceName(agentId));
   }
 
+  /** Name of the workspace that holds an agent's memory. Throws `NOT_FOUND` if the agent does not exist. */
+  getWorkspaceName(agentId: string): string {
+    return this.#deps.longTerm.getWorkspaceName(agentId);
+  }
+
   /** Opens the memory of a workspace: that of an agent or a project. */
   async openWorkspace(name: string): Promise<MemoryManager> {
     await this.#deps.longTerm.whenMigrated();
@@ -71,6 +80,14 @@ export class AgentMemories {
   /** The same workspace without files that are waiting for review. Throws `NOT_FOUND` if the agent does not exist. */
   getReviewedWorkspace(agentId: string): Workspace {
     return this.#getReviewedWorkspace(this.#deps.longTerm.getWorkspaceName(agentId));
+  }
+
+  /** Deletes what is derived from a workspace's files: its index, and the vectors of these texts. The next use makes the rest again. */
+  async forget(name: string, hashes: readonly string[]): Promise<void> {
+    const manager = await this.#managers.get(name);
+    this.#managers.delete(name);
+    await manager?.close();
+    await (await this.#deps.store?.(name))?.forget(hashes);
   }
 
   async close(): Promise<void> {

@@ -1,11 +1,12 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { memoryContracts, type MemoryEntry, type RecallHistoryEntry } from '#shared/rpc/methods/memory-contracts.ts';
-import { getProjectWorkspace } from '../../../storage/records/project-record.ts';
+import type { ProvenanceAuthor } from '../../../storage/records/provenance-record.ts';
 import { type Agents, getWorkspaceName } from '../../agents.ts';
 import { isPerson } from '../../../system/person.ts';
 import { getAgentModels, type CompletionDeps } from '../../compaction/model-completion.ts';
 import { defineMethods } from '../../../system/methods.ts';
 import { createLocalTime } from '#shared/local-time.ts';
+import { findOwnerWorkspace } from './find-owner-workspace.ts';
 import { labelMemory } from './label-memory.ts';
 import type { AgentMemories } from './agent-memories.ts';
 import type { LongTermMemories } from './long-term-memories.ts';
@@ -21,6 +22,8 @@ import type { ContentLabels } from '../../trust/content-labels.ts';
 import type { Vault } from '../../../storage/vault-interface.ts';
 import type { RecallReply } from '../../../storage/chat-records.ts';
 import type { Trash } from '../../trash/trash.ts';
+import type { Provenance } from '../provenance/provenance.ts';
+import { recordDay } from '../provenance/record-day.ts';
 import type { Lazy } from '../../../system/modules.ts';
 
 interface MemoryMethodsDeps extends CompletionDeps {
@@ -30,6 +33,7 @@ interface MemoryMethodsDeps extends CompletionDeps {
   longTermMemories: Lazy<LongTermMemories>;
   labels: ContentLabels;
   trash: Lazy<Trash>;
+  provenance: Lazy<Provenance>;
   timeZone(): string;
 }
 
@@ -47,17 +51,14 @@ export const memoryMethods = defineMethods(memoryContracts)(({
   silenceMs,
   findSmallModel,
   trash,
+  provenance,
   timeZone,
 }: MemoryMethodsDeps) => {
   const openMemory = async (agentId: string): Promise<MemoryManager> => (await memories.load()).getManager(agentId);
   const listMemories = async (agentId: string): Promise<readonly MemoryEntry[]> => (await longTermMemories.load()).list(agentId);
-  /** Name of the workspace of the project, if there is one, or of the agent. Throws `NOT_FOUND`. */
-  const findWorkspace = async ({ agentId, projectId }: { agentId: string; projectId?: string | undefined }): Promise<string> => {
-    if (projectId === undefined) return getWorkspaceName(agents.get(agentId));
-    const project = await vault.collection('projects').get(projectId);
-    if (!project) throw new RpcError('NOT_FOUND', `No project with id "${projectId}".`);
-    return getProjectWorkspace(project);
-  };
+  const findWorkspace = (owner: { agentId: string; projectId?: string | undefined }): Promise<string> =>
+    findOwnerWorkspace({ agents, vault }, owner);
+  const toAuthor = (principal: string): ProvenanceAuthor => (isPerson(principal) ? 'person' : 'program');
   const requireMemory = async (workspace: string, id: string): Promise<MemoryEntry> => {
     const found = (await (await longTermMemories.load()).listIn(workspace)).find((memory) => memory.id === id);
     if (!found) throw new RpcError('NOT_FOUND', `No memory with id "${id}".`);
@@ -87,6 +88,11 @@ export const memoryMethods = defineMethods(memoryContracts)(({
       const { added, ...entry } = await (
         await (await memories.load()).openWorkspace(workspace)
       ).addMemory(sanitizeText(text), category, createdAt);
+      if (added) {
+        const by = outside.length > 0 ? 'import' : toAuthor(principal);
+        const version = { text: entry.text, by, createdAt: entry.createdAt } as const;
+        await (await provenance.load()).record({ workspace, kind: 'memory', name: entry.id }, version);
+      }
       // An entry saved by a person needs no review. A restored one keeps its label.
       if (isPerson(principal) && outside.length === 0) await labels.remove('memory', `${workspace}/${entry.id}`);
       return { memory: entry, added };
@@ -105,6 +111,10 @@ export const memoryMethods = defineMethods(memoryContracts)(({
         await (await memories.load()).openWorkspace(workspace)
       ).updateMemory(id, { text: text === undefined ? undefined : sanitizeText(text), category });
       if (!changed) throw new RpcError('NOT_FOUND', `No memory with id "${id}".`);
+      const version = { text: changed.text, by: toAuthor(principal), createdAt: changed.createdAt };
+      await (
+        await provenance.load()
+      ).rename({ workspace, kind: 'memory', name: id }, { workspace, kind: 'memory', name: changed.id }, version);
       return { memory: changed };
     },
 
@@ -139,7 +149,10 @@ export const memoryMethods = defineMethods(memoryContracts)(({
       const { replaced, ...entry } = await (
         await openMemory(agentId)
       ).setPreference(sanitizeText(key, 'key'), sanitizeText(value, 'value'));
-      if (isPerson(principal)) await labels.remove('memory', `${getWorkspaceName(agents.get(agentId))}/${entry.id}`);
+      const workspace = getWorkspaceName(agents.get(agentId));
+      if (isPerson(principal)) await labels.remove('memory', `${workspace}/${entry.id}`);
+      const version = { text: entry.text, by: toAuthor(principal), createdAt: entry.createdAt };
+      await (await provenance.load()).record({ workspace, kind: 'memory', name: entry.id }, version);
       return { memory: entry, replaced };
     },
 
@@ -160,6 +173,7 @@ export const memoryMethods = defineMethods(memoryContracts)(({
       const deps = { vault, clock, models, findSmallModel, ...(silenceMs ? { silenceMs } : {}) };
       const [first, ...others] = await getAgentModels(agents.get(agentId), principal, 'summary', deps);
       const path = await tryInOrder([first, ...others], signal, (model) => manager.summariseDay(requireDate(date), { signal, model }));
+      if (path !== undefined) await recordDay({ memories, provenance, timeZone }, agentId, date);
       return { notes: path === undefined ? null : ((await manager.getDay(date)) ?? null) };
     },
 

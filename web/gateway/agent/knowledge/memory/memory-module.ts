@@ -58,6 +58,6 @@ export const memoriesModule = defineModule<MemoriesNeeds>()({
 /** Summaries of past days. */
 export const dailySummariesModule = defineModule<DailySummariesDeps>()({
   name: 'dailySummaries',
-  needs: ['vault', 'clock', 'agents', 'models', 'findSmallModel', 'memories', 'timeZone', 'log', 'silenceMs'],
+  needs: ['vault', 'clock', 'agents', 'models', 'findSmallModel', 'memories', 'provenance', 'timeZone', 'log', 'silenceMs'],
   load: async (needs) => new (await import('./summary/daily-summaries.ts')).DailySummaries(needs),
 });

@@ -1,4 +1,5 @@
 import { type Agents, getWorkspaceName } from '../../agents.ts';
+import { listForgottenMessages } from '../../forgetting/forgotten-messages.ts';
 import { createChatFilter, listOwnMemoryChats } from '../../projects/memory-chats.ts';
 import { findProjectId } from '../../../storage/records/project-record.ts';
 import { isChannelSession } from '../../../system/channel-session.ts';
@@ -54,10 +55,16 @@ export function createSessionDialogs(
       if (!hasChats()) return [];
       const today = getDayStart(formatDate(clock.now())) ?? 0;
       const spans = Array.from({ length: MAX_DAYS }, (_, back) => ({ from: today - back * DAY_MS, to: today - (back - 1) * DAY_MS }));
-      const [found, others] = await Promise.all([messages.countSpans(spans), listOwnMemoryChats(vault)]);
-      // A chat that moves to or from a project changes the days too, without a new message.
+      const [found, others, excluded] = await Promise.all([
+        messages.countSpans(spans),
+        listOwnMemoryChats(vault),
+        listForgottenMessages(vault),
+      ]);
+      // A chat that moves to or from a project, or messages that are forgotten, change the days too, without a new message.
       const assignment =
-        others.size === 0 ? 0 : Math.abs(hashText([...others].toSorted(([a], [b]) => (a < b ? -1 : 1)).join()) % MAX_ASSIGNMENT);
+        others.size + excluded.size === 0
+          ? 0
+          : Math.abs(hashText([...others].toSorted(([a], [b]) => (a < b ? -1 : 1)).join() + [...excluded].sort().join()) % MAX_ASSIGNMENT);
       return spans
         .flatMap(({ from }, index) => {
           const { count, newest } = found[index] ?? { count: 0, newest: null };
@@ -68,9 +75,9 @@ export function createSessionDialogs(
     async read(date) {
       const from = getDayStart(date);
       if (from === undefined) return undefined;
-      const isOwn = await createChatFilter({ vault, agents }, workspace);
+      const [isOwn, excluded] = await Promise.all([createChatFilter({ vault, agents }, workspace), listForgottenMessages(vault)]);
       const remembered = (await messages.listBetween(from, from + DAY_MS)).filter(
-        (message) => isOwn(message.sessionKey) && isRemembered(message),
+        (message) => isOwn(message.sessionKey) && !excluded.has(message.id) && isRemembered(message),
       );
       if (remembered.length === 0) return undefined;
       return remembered.map((message) => formatDialogLine({ ...message, content: truncateContent(message) }, message.sessionKey)).join('');

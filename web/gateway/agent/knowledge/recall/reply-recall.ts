@@ -1,7 +1,7 @@
 import { toCanonicalJson } from '#shared/canonical-json.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { Log } from '../../../system/log/log.ts';
-import { type Agents, getWorkspaceName } from '../../agents.ts';
+import { type Agent, getWorkspaceName } from '../../agents.ts';
 import { getRecalledWorkspaces } from '../../projects/chat-workspaces.ts';
 import type { MemoryStore } from '../memory/agent-memories.ts';
 import type { LongTermMemories } from '../memory/long-term-memories.ts';
@@ -24,7 +24,7 @@ const UPDATE_DELAY_MS = 1000;
 
 export interface ReplyRecallDeps {
   vault: Pick<Vault, 'files' | 'onRemoteChanges'>;
-  agents: Agents;
+  main(): Agent;
   longTermMemories: Lazy<LongTermMemories>;
   /** Opens the index store of a workspace. If undefined, indexes are kept in memory only. */
   memoryStore: ((workspace: string) => Promise<MemoryStore>) | undefined;
@@ -32,6 +32,15 @@ export interface ReplyRecallDeps {
   clock: Clock;
   settings(): Settings;
   log: Pick<Log, 'write'>;
+}
+
+type RunToRecall = Parameters<RunRecall['recall']>[0];
+
+/** The part of a run that recall depends on. */
+interface RecalledRun extends Pick<RunToRecall, 'agent' | 'project' | 'isTainted'> {
+  session: Pick<RunToRecall['session'], 'key'>;
+  user: Pick<RunToRecall['user'], 'content'>;
+  above: readonly Pick<RunToRecall['user'], 'role' | 'content'>[];
 }
 
 interface WorkspacesRecall {
@@ -52,7 +61,7 @@ export class ReplyRecall implements RunRecall {
   constructor(deps: ReplyRecallDeps) {
     this.#deps = deps;
     this.#stops = watchLongTermFiles(deps.vault, (workspace) => this.#updateSoon(workspace, false));
-    for (const agent of deps.agents.list()) this.#updateSoon(getWorkspaceName(agent), true);
+    this.#updateSoon(getWorkspaceName(deps.main()), true);
   }
 
   /** Ends updates in the background, and saves the indexes. */
@@ -64,7 +73,7 @@ export class ReplyRecall implements RunRecall {
   }
 
   async recall(
-    { agent, session, project, user, above: earlierMessages, isTainted }: Parameters<RunRecall['recall']>[0],
+    { agent, session, project, user, above: earlierMessages, isTainted }: RecalledRun,
     signal: AbortSignal,
   ): Promise<RecallResult | undefined> {
     const turns = earlierMessages.map(({ role, content }) => ({ role, content }));
@@ -93,6 +102,13 @@ export class ReplyRecall implements RunRecall {
     return mergeSources(...recalled.flatMap(({ id }) => workspaces.map((workspace, index) => labelled[index]?.get(`${workspace}/${id}`))));
   }
 
+  /** Drops the indexes, which are made again without what was forgotten. Resolves when none of them can be stored any more. */
+  async forget(): Promise<void> {
+    const open = await Promise.allSettled(this.#recalls.values());
+    this.#recalls.clear();
+    await Promise.all(open.map((result) => (result.status === 'fulfilled' ? result.value.backend.close() : undefined)));
+  }
+
   async #getRecaller(workspaces: readonly string[], isTainted: boolean): Promise<ActiveMemoryRecaller> {
     const name = `${workspaces.join('+')}${isTainted ? '/all' : ''}`;
     const opening = this.#recalls.get(name) ?? this.#open(name, workspaces, isTainted);
@@ -117,17 +133,22 @@ export class ReplyRecall implements RunRecall {
       isTainted ? createFullList(longTerm, workspace) : createReviewedList(longTerm, labels, workspace),
     );
     const [first = ''] = workspaces;
+    // The index of several workspaces would outlast the deletion of one.
+    const store = workspaces.length === 1 ? await memoryStore?.(first) : undefined;
     const backend = new LongTermBackend({
       list: joinLists(lists),
       clock,
-      store: (await memoryStore?.(first))?.getSnapshotStore(`recall ${name}`),
+      store: store?.getSnapshotStore(`recall ${name}`),
       warn: (message) => log.write('warn', 'recall', message, { workspace: first }),
     });
     const { recall: config } = this.#deps.settings().memory;
     return { workspaces, settings: toCanonicalJson(config), backend, recaller: new ActiveMemoryRecaller(backend, config, { clock }) };
   }
 
-  /** Indexes the memories of a workspace in the background: those of all chats that recall them, or, with `isNew`, of untainted chats. */
+  /**
+   * Indexes the memories of a workspace in the background, for the recalls in use. `isNew`: also for chats without outside content, if none
+   * has recalled yet.
+   */
   #updateSoon(workspace: string, isNew: boolean): void {
     this.#delayedUpdates.get(workspace)?.();
     const update = async (): Promise<void> => {

@@ -3,6 +3,8 @@ import type { ParsedParams, ContractResult } from '#shared/rpc/contract.ts';
 import type { wikiContracts } from '#shared/rpc/methods/wiki-contracts.ts';
 import type { ContentLabels } from '../../trust/content-labels.ts';
 import { toSource } from '../../trust/content-sources.ts';
+import type { Caller } from '../../../system/caller.ts';
+import { isPerson } from '../../../system/person.ts';
 import type { Claim } from '../../../knowledge/wiki/claim.ts';
 import { getLatest } from '../../../knowledge/wiki/claim-history.ts';
 import { ClaimEvent } from '../../../knowledge/wiki/claim-lines.ts';
@@ -15,17 +17,17 @@ import { toPagePath } from '../../../knowledge/wiki/page-path.ts';
 import { toChangeView, toClaimView, toHeadView, toPageView, toPairView } from '../../../knowledge/wiki/wiki-views.ts';
 import type { Lazy } from '../../../system/modules.ts';
 import type { Trash } from '../../trash/trash.ts';
-import { WIKI_FOLDER, type Wikis } from './wikis.ts';
+import { type ClaimOrigin, WIKI_FOLDER, type Wikis } from './wikis.ts';
 
 type MethodNames = keyof typeof wikiContracts extends `wiki.${infer Name}` ? Name : never;
 type WikiHandlers = {
   [Name in MethodNames]: (
     params: ParsedParams<(typeof wikiContracts)[`wiki.${Name}`]>,
-    signal?: AbortSignal,
+    caller: Pick<Caller, 'principal' | 'signal'>,
   ) => Promise<ContractResult<(typeof wikiContracts)[`wiki.${Name}`]>>;
 };
 
-const NEVER_ABORTED = new AbortController().signal;
+const toOrigin = ({ principal }: Pick<Caller, 'principal'>): ClaimOrigin => ({ by: isPerson(principal) ? 'person' : 'program' });
 const toClaimResult = (claim: Claim) => ({ claim: toClaimView(claim) });
 const createNoPageError = (path: string): RpcError => new RpcError('NOT_FOUND', `No page with path "${path.slice(0, 200)}".`);
 const toFindings = (findings: readonly Finding[]) =>
@@ -117,37 +119,38 @@ export const createWikiHandlers = (
     return { ...toClaimResult(claim), deleted: event === ClaimEvent.DELETED, history: history.map(toChangeView) };
   },
 
-  async addClaim({ agentId, path, text, evidence, tags, confidence }) {
+  async addClaim({ agentId, path, text, evidence, tags, confidence }, caller) {
     const { change, prepare } = wikis.getWiki(agentId);
-    const claim = await change((claims) => claims.addClaim(path, text, evidence, tags, confidence));
+    const claim = await change((claims) => claims.addClaim(path, text, evidence, tags, confidence), toOrigin(caller));
     await prepare();
     return toClaimResult(claim);
   },
 
-  updateClaim: async ({ agentId, id, confidence, tags, why }) =>
-    toClaimResult(await wikis.getWiki(agentId).change((claims) => claims.updateClaim(id, { confidence, tags }, why))),
+  updateClaim: async ({ agentId, id, confidence, tags, why }, caller) =>
+    toClaimResult(await wikis.getWiki(agentId).change((claims) => claims.updateClaim(id, { confidence, tags }, why), toOrigin(caller))),
 
-  supersedeClaim: async ({ agentId, id, text, rationale, evidence }) =>
-    toClaimResult(await wikis.getWiki(agentId).change((claims) => claims.supersedeClaim(id, text, rationale, evidence))),
+  supersedeClaim: async ({ agentId, id, text, rationale, evidence }, caller) =>
+    toClaimResult(await wikis.getWiki(agentId).change((claims) => claims.supersedeClaim(id, text, rationale, evidence), toOrigin(caller))),
 
-  refuteClaim: async ({ agentId, id, reason, evidence }) =>
-    toClaimResult(await wikis.getWiki(agentId).change((claims) => claims.refuteClaim(id, reason, evidence))),
+  refuteClaim: async ({ agentId, id, reason, evidence }, caller) =>
+    toClaimResult(await wikis.getWiki(agentId).change((claims) => claims.refuteClaim(id, reason, evidence), toOrigin(caller))),
 
-  keepClaims: async ({ agentId, ids: [id, other], why }) =>
-    toClaimResult(await wikis.getWiki(agentId).change((claims) => claims.keepBeside(id, other, why))),
+  keepClaims: async ({ agentId, ids: [id, other], why }, caller) =>
+    toClaimResult(await wikis.getWiki(agentId).change((claims) => claims.keepBeside(id, other, why), toOrigin(caller))),
 
-  async deleteClaim({ agentId, id, why }) {
+  async deleteClaim({ agentId, id, why }, caller) {
     await wikis.getWiki(agentId).change(async (claims) => {
       const claim = await claims.getClaim(id);
       await claims.deleteClaim(id, why);
       return claim;
-    });
+    }, toOrigin(caller));
     return { deleted: true };
   },
 
-  restoreClaim: async ({ agentId, id }) => toClaimResult(await wikis.getWiki(agentId).change((claims) => claims.restoreClaim(id))),
+  restoreClaim: async ({ agentId, id }, caller) =>
+    toClaimResult(await wikis.getWiki(agentId).change((claims) => claims.restoreClaim(id), toOrigin(caller))),
 
-  async contradictions({ agentId, id, limit }, signal = NEVER_ABORTED) {
+  async contradictions({ agentId, id, limit }, { signal }) {
     const { claims } = wikis.getWiki(agentId).vault;
     const claim = id === undefined ? undefined : await claims.getClaim(id);
     const pairs = claim
@@ -157,7 +160,7 @@ export const createWikiHandlers = (
     return { pairs: page, count: page.length, more: pairs.length > limit };
   },
 
-  async health({ agentId }, signal = NEVER_ABORTED) {
+  async health({ agentId }, { signal }) {
     const { stale, lowConfidence, orphaned, contradicted, unreadable } = await wikis.getWiki(agentId).vault.health(signal);
     return {
       ...{ stale: toFindings(stale), lowConfidence: toFindings(lowConfidence), orphaned: toFindings(orphaned) },
@@ -171,7 +174,7 @@ export const createWikiHandlers = (
     return { ...(await vault.getStats()), workspace };
   },
 
-  graph: async ({ agentId }, signal = NEVER_ABORTED) => buildGraph(wikis.getWiki(agentId).vault, signal),
+  graph: async ({ agentId }, { signal }) => buildGraph(wikis.getWiki(agentId).vault, signal),
 
   async export({ agentId, deleted }) {
     const { text, claims } = await wikis.getWiki(agentId).vault.claims.exportLines({ deleted });

@@ -6,6 +6,9 @@ import type { Vault } from '../../../storage/vault-interface.ts';
 import { type ListedWorkspace, createListedWorkspace } from '../../workspace/listed-workspace.ts';
 import { createSubWorkspace } from '../../workspace/sub-workspace.ts';
 import { createVaultWorkspace } from '../../workspace/vault-workspace.ts';
+import type { Lazy } from '../../../system/modules.ts';
+import { toClaimText } from '../provenance/claim-text.ts';
+import type { NewVersion, Provenance } from '../provenance/provenance.ts';
 import type { Claim } from '../../../knowledge/wiki/claim.ts';
 import type { ClaimsManager } from '../../../knowledge/wiki/claims-manager.ts';
 import { isMarkdown } from '../../../knowledge/wiki/page-path.ts';
@@ -17,6 +20,7 @@ export interface WikisDeps {
   hub: Pick<EventBus, 'emit'>;
   clock: Clock;
   agents: Agents;
+  provenance: Lazy<Provenance>;
   fault(error: unknown): unknown;
 }
 
@@ -27,6 +31,9 @@ const EMIT_INTERVAL_MS = 100;
 /** Maximum number of paths in a change event; beyond it clients reload everything. */
 const MAX_EVENT_PATHS = 50;
 
+/** Who changes a claim, and from which messages. */
+export type ClaimOrigin = Pick<NewVersion, 'by' | 'messages'>;
+
 /** The wiki of a workspace. */
 export interface OpenWiki {
   workspace: string;
@@ -34,8 +41,8 @@ export interface OpenWiki {
   search: WikiSearch;
   /** Creates the folders and the first page if they are missing; call it after writing. */
   prepare(): Promise<void>;
-  /** Changes a claim and updates its page. */
-  change(work: (claims: ClaimsManager) => Promise<Claim>): Promise<Claim>;
+  /** Changes a claim, updates its page and records the change's origin. */
+  change(work: (claims: ClaimsManager) => Promise<Claim>, origin: ClaimOrigin): Promise<Claim>;
 }
 
 interface CachedWiki extends OpenWiki {
@@ -66,7 +73,7 @@ export class Wikis {
 
   /** The wiki of an agent; nothing is read or created yet. Throws `NOT_FOUND` if the agent does not exist. */
   getWiki(agentId: string): OpenWiki {
-    const { vault, clock, agents, fault } = this.#deps;
+    const { vault, clock, agents, provenance, fault } = this.#deps;
     const workspace = getWorkspaceName(agents.get(agentId));
     const known = this.#open.get(workspace);
     if (known) return known;
@@ -75,8 +82,10 @@ export class Wikis {
     const prepare = async (): Promise<void> => {
       if ((await files.stat('index.md')) === undefined) await wiki.initialize();
     };
-    const change = async (work: (claims: ClaimsManager) => Promise<Claim>): Promise<Claim> => {
+    const change: OpenWiki['change'] = async (work, origin) => {
       const claim = await work(wiki.claims);
+      const name = { workspace, kind: 'claim', name: claim.id } as const;
+      await (await provenance.load()).record(name, { ...origin, text: toClaimText(claim) });
       // The claim is stored; if its page cannot be updated now, it is updated later.
       await wiki.showClaims(claim.pagePath).catch(fault);
       return claim;

@@ -6,15 +6,7 @@ import { canWrite, type ChannelAccess, getAccessMode } from '../senders.ts';
 import { splitText } from '../split-text.ts';
 import { MatrixApi, type MatrixApiDeps } from './matrix-api.ts';
 import { PIECE_FIELD, toRelation, toTextContent } from './matrix-content.ts';
-import {
-  eventList,
-  isGroupRoom,
-  type JoinedRoom,
-  type MatrixEvent,
-  createSyncFilter,
-  syncResponse,
-  toIncomingMessage,
-} from './matrix-events.ts';
+import { eventList, type JoinedRoom, type MatrixEvent, createSyncFilter, syncResponse, toIncomingMessage } from './matrix-events.ts';
 import { MatrixRooms } from './matrix-rooms.ts';
 import { RoomHistory } from './room-history.ts';
 
@@ -88,7 +80,14 @@ export class MatrixAdapter implements ChannelAdapter {
     for (const [roomId, room] of Object.entries(rooms?.join ?? {})) {
       const events = await this.#readEvents(roomId, room, self, since, signal);
       this.#history.add(roomId, self, events);
-      receipts.push(...this.#history.findRead(roomId, self, room.ephemeral?.events ?? []));
+      const now = this.#deps.clock.now();
+      // A message that comes back with the room's events is in the room.
+      receipts.push(
+        ...events
+          .filter(({ sender, type }) => sender === self && type === 'm.room.message')
+          .map(({ event_id }) => ({ sentId: event_id, state: 'delivered' as const, at: now })),
+        ...this.#history.findRead(roomId, self, room.ephemeral?.events ?? []),
+      );
       // Messages from before the channel was turned on are not answered.
       if (since !== undefined) messages.push(...(await this.#toMessages(roomId, events, self, signal)));
     }
@@ -207,15 +206,15 @@ export class MatrixAdapter implements ChannelAdapter {
     if (!limited || prev_batch === undefined || since === undefined) return events;
     const missing: MatrixEvent[] = [];
     for (let page = 0, from: string | undefined = prev_batch; page < MAX_GAP_PAGES && from !== undefined; page++) {
-      const query = { dir: 'b', from, to: since, limit: '100' };
-      const found: z.infer<typeof messagesPage> = await this.#api.request(
-        'GET',
-        `/rooms/${encodeURIComponent(roomId)}/messages`,
+      const query: Record<string, string> = { dir: 'b', from, to: since, limit: '100' };
+      const search = new URLSearchParams(query).toString();
+      const found: z.infer<typeof messagesPage> | null = await this.#api.find(
+        `/rooms/${encodeURIComponent(roomId)}/messages?${search}`,
         messagesPage,
-        { query, signal },
+        signal,
       );
-      missing.push(...found.chunk);
-      from = found.chunk.length === 0 || found.end === from ? undefined : found.end;
+      missing.push(...(found?.chunk ?? []));
+      from = !found || found.chunk.length === 0 || found.end === from ? undefined : found.end;
     }
     return [...missing.reverse(), ...events];
   }
@@ -228,7 +227,7 @@ export class MatrixAdapter implements ChannelAdapter {
       const room = await this.#rooms.getInfo(roomId, signal);
       const isEncrypted = event.type === 'm.room.encrypted';
       // In a group the account cannot see who is addressed.
-      if (isEncrypted && (isGroupRoom(room) || this.#told.has(roomId))) continue;
+      if (isEncrypted && (room.isGroup || this.#told.has(roomId))) continue;
       if (isEncrypted) this.#told.add(roomId);
       const isOwn = (eventId: string): boolean => this.#history.isOwn(eventId);
       const message = await toIncomingMessage(event, { self, roomId, room, isOwn, now: this.#deps.clock.now() });

@@ -46,12 +46,12 @@ export class MatrixApi {
     return this.#send(`${CLIENT_PATH}${path}${search}`, result, { method, ...json, ...options });
   }
 
-  /** The same, but null if the server does not know what is asked for. */
+  /** The same, but null if what is asked for does not exist, or is not for the account. */
   async find<T extends z.ZodType>(path: string, result: T, signal: AbortSignal): Promise<z.output<T> | null> {
     try {
       return await this.request('GET', path, result, { signal });
     } catch (error) {
-      if (error instanceof PlatformError && error.status === 404) return null;
+      if (error instanceof PlatformError && error.refused) return null;
       throw error;
     }
   }

@@ -76,11 +76,11 @@ export const createSyncFilter = (limit: number): string =>
 /** What is known of a room. */
 export interface RoomInfo {
   name: string;
-  /** Display names of the members, by their ids. */
+  /** Whether it has others than the account and one person. */
+  isGroup: boolean;
+  /** Display names of the members, by their ids; empty if they are too many. */
   members: ReadonlyMap<string, string>;
 }
-
-export const isGroupRoom = ({ members }: RoomInfo): boolean => members.size > 2;
 
 const COMMANDS: Record<string, NonNullable<IncomingMessage['command']>> = {
   help: 'help',
@@ -123,7 +123,7 @@ export async function toIncomingMessage(source: MatrixEvent, context: ReadContex
   const files = toFiles(content);
   const words = toText(content, files.length > 0, related?.['m.in_reply_to'] !== undefined);
   if (words === '' && files.length === 0 && !isEncrypted) return undefined;
-  const isGroup = isGroupRoom(room);
+  const { isGroup } = room;
   const thread = related?.rel_type === 'm.thread' ? related.event_id : undefined;
   const senderName = room.members.get(sender) || sender;
   const selfName = room.members.get(self) ?? '';

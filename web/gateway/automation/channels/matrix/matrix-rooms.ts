@@ -1,7 +1,7 @@
 import { z } from '#shared/rpc/zod.ts';
 import { PlatformError } from '../platform-request.ts';
 import type { MatrixApi } from './matrix-api.ts';
-import { isGroupRoom, type MatrixEvent, type RoomInfo } from './matrix-events.ts';
+import { type MatrixEvent, type RoomInfo } from './matrix-events.ts';
 
 /** Invitations that are answered per poll, since a room on another server may take seconds to join. */
 const MAX_INVITES = 5;
@@ -12,6 +12,12 @@ const JOIN_TIMEOUT_MS = 20_000;
 const joinedMembers = z.object({ joined: z.record(z.string(), z.object({ display_name: z.string().nullish() }).catch({})) });
 const directRooms = z.record(z.string(), z.array(z.string()).catch([]));
 const anything = z.unknown();
+
+/** A room that the account has left, or with too many members to list, counts as a group. */
+function toUnknownMembers(error: unknown): null {
+  if (error instanceof PlatformError && error.refused) return null;
+  throw error;
+}
 
 interface Invite {
   inviter: string;
@@ -41,13 +47,11 @@ export class MatrixRooms {
     const { api } = this.#deps;
     const path = `/rooms/${encodeURIComponent(roomId)}`;
     const [members, name] = await Promise.all([
-      api.request('GET', `${path}/joined_members`, joinedMembers, { signal }),
+      api.request('GET', `${path}/joined_members`, joinedMembers, { signal }).catch(toUnknownMembers),
       api.find(`${path}/state/m.room.name`, z.object({ name: z.string() }).catch({ name: '' }), signal),
     ]);
-    const info = {
-      name: name?.name ?? '',
-      members: new Map(Object.entries(members.joined).map(([id, { display_name }]) => [id, display_name ?? ''])),
-    };
+    const names = Object.entries(members?.joined ?? {}).map(([id, { display_name }]) => [id, display_name ?? ''] as const);
+    const info = { name: name?.name ?? '', isGroup: members === null || names.length > 2, members: new Map(names) };
     this.#infos.set(roomId, info);
     return info;
   }
@@ -86,7 +90,7 @@ export class MatrixRooms {
     await api.request('POST', `${path}/join`, anything, { body: {}, signal, timeoutMs: JOIN_TIMEOUT_MS });
     this.forget(roomId);
     // A stranger may have called a group a private chat.
-    if (allowed === 'direct' && isGroupRoom(await this.getInfo(roomId, signal))) return void (await leave());
+    if (allowed === 'direct' && (await this.getInfo(roomId, signal)).isGroup) return void (await leave());
     if (isDirect) await this.#addDirect(inviter, roomId, self, signal).catch(() => {});
   }
 
@@ -96,11 +100,7 @@ export class MatrixRooms {
     const { api } = this.#deps;
     const rooms = (await this.#loadDirect(self, signal))[to] ?? [];
     for (const roomId of rooms.toReversed()) {
-      const info = await this.getInfo(roomId, signal).catch((error: unknown) => {
-        if (error instanceof PlatformError && error.refused) return undefined;
-        throw error;
-      });
-      if (info && !isGroupRoom(info)) return roomId;
+      if (!(await this.getInfo(roomId, signal)).isGroup) return roomId;
     }
     const created = await api.request('POST', '/createRoom', z.object({ room_id: z.string() }), {
       body: { is_direct: true, invite: [to], preset: 'trusted_private_chat' },

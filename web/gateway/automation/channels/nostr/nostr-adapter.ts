@@ -1,7 +1,7 @@
 import { decode, npubEncode } from 'nostr-tools/nip19';
 import { getPublicKey, type NostrEvent } from 'nostr-tools/pure';
 import type { Clock } from '#shared/async/clock.ts';
-import { sleep } from '#shared/async/watchdog.ts';
+import { abortable, sleep } from '#shared/async/watchdog.ts';
 import { yieldToEventLoop } from '#shared/async/time-slicer.ts';
 import type { IncomingMessage, PendingMessage } from '../../../storage/records/channel-state.ts';
 import type { ChannelAdapter, PollContext, PollResult, Post, SendContext, SentReceipt } from '../channel-adapter.ts';
@@ -31,8 +31,10 @@ const POLL_MS = 30_000;
 /** Number of received events that are decrypted per poll, and of those that wait. */
 const MAX_PER_POLL = 200;
 const MAX_WAITING = 5_000;
-const YIELD_EVERY = 8;
+const YIELD_EVERY = 2;
 const MAX_REMEMBERED = 2_000;
+/** Number of members of a group, beyond which its messages are ignored: each gets a copy of a reply. */
+const MAX_MEMBERS = 50;
 /** Time that is covered twice after a connection was lost, in seconds. */
 const OVERLAP_S = 600;
 /** A position is stored when it has moved by this, in seconds: each one is a write. */
@@ -232,10 +234,11 @@ export class NostrAdapter implements ChannelAdapter {
   async #toMessage({ id, pubkey, created_at, kind, tags, content }: Rumor): Promise<IncomingMessage | undefined> {
     if (kind !== KIND_MESSAGE && kind !== KIND_FILE) return undefined;
     const time = Math.min(created_at, this.#getTime());
-    if (this.#positions?.admit(pubkey, time) !== true) return undefined;
     const getTags = (name: string): string[] => tags.flatMap(([tag, value]) => (tag === name && value !== undefined ? [value] : []));
     const others = [...new Set([pubkey, ...getTags('p').filter((key) => /^[0-9a-f]{64}$/.test(key))])].filter((key) => key !== this.#self);
+    if (others.length > MAX_MEMBERS) return undefined;
     const isGroup = others.length > 1;
+    if (this.#positions?.admit(pubkey, time) !== true) return undefined;
     const npub = npubEncode(pubkey);
     const text = kind === KIND_FILE ? FILE_TEXT : content.trim();
     const [, command = ''] = COMMAND.exec(text) ?? [];
@@ -320,6 +323,7 @@ export class NostrAdapter implements ChannelAdapter {
   /** Publishes an event; resolves when the first relay has it. Throws `PlatformError` if none takes it. */
   async #publish(urls: readonly string[], event: NostrEvent, signal: AbortSignal): Promise<void> {
     const { clock, openSocket } = this.#deps;
+    if (urls.length === 0) throw new PlatformError('No relay is connected.', { isUnsent: true });
     // The others go on after the first one has answered, until the channel stops.
     const attempts = urls.map(async (url) => {
       const own = this.#relays.find((relay) => relay.url === url);
@@ -328,7 +332,7 @@ export class NostrAdapter implements ChannelAdapter {
       await relay.publish(event, this.#closing.signal).finally(() => relay.close());
     });
     try {
-      await Promise.any(attempts);
+      await abortable(Promise.any(attempts), signal);
     } catch (error) {
       signal.throwIfAborted();
       const errors = error instanceof AggregateError ? (error.errors as unknown[]) : [error];

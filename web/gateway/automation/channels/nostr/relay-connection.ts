@@ -95,7 +95,8 @@ export class RelayConnection {
   async publish(event: NostrEvent, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const { promise, resolve } = Promise.withResolvers<{ ok: boolean; reason: string }>();
-    this.#publications.set(event.id, { event, settle: resolve });
+    const publication = { event, settle: resolve };
+    this.#publications.set(event.id, publication);
     this.#send(['EVENT', event]);
     const cancel = clock.after(ANSWER_TIMEOUT_MS, () => resolve({ ok: false, reason: this.#problem || 'no response' }));
     try {
@@ -106,7 +107,8 @@ export class RelayConnection {
         });
     } finally {
       cancel();
-      this.#publications.delete(event.id);
+      // Unless the event is being published again.
+      if (this.#publications.get(event.id) === publication) this.#publications.delete(event.id);
     }
   }
 

@@ -1,8 +1,9 @@
 import { fromBase64 } from '#shared/base64.ts';
 import { z } from '#shared/rpc/zod.ts';
-import type { ChannelAdapter, PollResult, PollContext, Post, SendContext } from '../channel-adapter.ts';
+import type { ButtonPress, ChannelAdapter, PollResult, PollContext, Post, SendContext } from '../channel-adapter.ts';
 import { splitText } from '../split-text.ts';
-import type { PendingMessage, IncomingMessage } from '../../../storage/records/channel-state.ts';
+import type { MediaFile } from '../media/channel-media.ts';
+import type { IncomingFile, PendingMessage, IncomingMessage } from '../../../storage/records/channel-state.ts';
 import { PlatformError } from '../platform-request.ts';
 import { TelegramApi, type TelegramApiDeps } from './telegram-api.ts';
 
@@ -17,6 +18,13 @@ const user = z.object({
   first_name: z.string().optional(),
 });
 
+const fileInfo = z.object({
+  file_id: z.string().max(500),
+  file_name: z.string().optional(),
+  mime_type: z.string().optional(),
+  file_size: z.number().optional(),
+});
+
 const message = z.object({
   message_id: z.number().int(),
   date: z.number(),
@@ -24,6 +32,11 @@ const message = z.object({
   from: user.optional(),
   text: z.string().optional(),
   caption: z.string().optional(),
+  /** The same picture in several sizes, the largest last. */
+  photo: z.array(fileInfo).optional(),
+  voice: fileInfo.optional(),
+  audio: fileInfo.optional(),
+  document: fileInfo.optional(),
   /** `forward_date`: sent by servers with Bot API 6 or older. */
   forward_origin: z.unknown().optional(),
   forward_date: z.unknown().optional(),
@@ -32,8 +45,21 @@ const message = z.object({
   reply_to_message: z.object({ from: user.optional() }).optional(),
 });
 
-/** An update with an unreadable message is skipped, so that it cannot block the others forever. */
-const update = z.object({ update_id: z.number().int(), message: message.optional().catch(undefined) });
+/** A press of a button (https://core.telegram.org/bots/api#callbackquery). */
+const callbackQuery = z.object({
+  id: z.string(),
+  from: user,
+  /** Missing or inaccessible if the message with the button is too old. */
+  message: z.object({ message_id: z.number().int(), chat: z.object({ id: z.number().int(), type: z.string() }) }).optional(),
+  data: z.string().optional(),
+});
+
+/** An update with unreadable content is skipped, so that it cannot block the others forever. */
+const update = z.object({
+  update_id: z.number().int(),
+  message: message.optional().catch(undefined),
+  callback_query: callbackQuery.optional().catch(undefined),
+});
 
 type Update = z.infer<typeof update>;
 
@@ -52,6 +78,8 @@ const NO_TEXT = '[The message has no text. Its content can’t be shown here.]';
 
 /** Maximum length of a message. */
 const MAX_CHARS = 4096;
+/** Maximum length of the text after a press. */
+const MAX_ANSWER_CHARS = 200;
 /** Duration of a long poll, in seconds. */
 const LONG_POLL_S = 50;
 const REPEAT_PAUSE_MS = 1_000;
@@ -60,6 +88,10 @@ const MAX_UPDATES = 100;
 /** Time limit for an upload. Bots may upload 50 MB; a reply has far less. */
 const UPLOAD_TIMEOUT_MS = 120_000;
 
+/** Maximum size of a file that bots can download. */
+const MAX_DOWNLOAD_BYTES = 20 * 1024 * 1024;
+
+const filePath = z.object({ file_path: z.string().optional() });
 const sentMessage = z.object({ message_id: z.number().int() });
 
 /** Telegram, by long polling (https://core.telegram.org/bots/api#getupdates): needs no public address. */
@@ -86,7 +118,7 @@ export class TelegramAdapter implements ChannelAdapter {
     const timeout = isHealthy ? LONG_POLL_S : 0;
     const updates = await this.#api.call(
       'getUpdates',
-      { ...(offset > 0 ? { offset } : {}), limit: MAX_UPDATES, timeout, allowed_updates: ['message'] },
+      { ...(offset > 0 ? { offset } : {}), limit: MAX_UPDATES, timeout, allowed_updates: ['message', 'callback_query'] },
       z.array(update).max(MAX_UPDATES),
       { signal, timeoutMs: (timeout + 20) * 1000 },
     );
@@ -95,6 +127,7 @@ export class TelegramAdapter implements ChannelAdapter {
     const next = updates.length === 0 ? offset : Math.max(...updates.map(({ update_id }) => update_id + 1));
     return {
       messages: updates.flatMap((telegramUpdate) => toIncomingMessage(telegramUpdate, self) ?? []),
+      presses: updates.flatMap(({ callback_query }) => (callback_query && toButtonPress(callback_query)) ?? []),
       cursors: next > 0 ? { updates: `${next}` } : {},
       // Avoids a busy loop with a server that does not wait, or repeats the same updates.
       nextMs: next === offset && isHealthy ? REPEAT_PAUSE_MS : 0,
@@ -153,6 +186,33 @@ export class TelegramAdapter implements ChannelAdapter {
     );
   }
 
+  async sendVoice(message: PendingMessage, { name, mimeType, bytes }: MediaFile, signal: AbortSignal): Promise<void> {
+    const { chat_id } = parseTarget(message);
+    const voice = { field: 'voice', name, mimeType, bytes };
+    await this.#api.upload('sendVoice', { chat_id: `${chat_id}` }, voice, sentMessage, { signal, timeoutMs: UPLOAD_TIMEOUT_MS });
+  }
+
+  async fetchFile({ id, size = 0 }: IncomingFile, signal: AbortSignal): Promise<{ bytes: Uint8Array<ArrayBuffer>; mimeType: string }> {
+    const tooLarge = new PlatformError('Telegram gives bots files of at most 20 MB.', { refused: true });
+    if (size > MAX_DOWNLOAD_BYTES) throw tooLarge;
+    const { file_path } = await this.#api.call('getFile', { file_id: id }, filePath, { signal });
+    if (file_path === undefined) throw tooLarge;
+    return this.#api.download(file_path, { signal, maxBytes: MAX_DOWNLOAD_BYTES, timeoutMs: UPLOAD_TIMEOUT_MS });
+  }
+
+  async edit(to: string, sentId: string, text: string, signal: AbortSignal): Promise<void> {
+    const [part = ''] = this.split(text);
+    const target = { chat_id: parseTarget({ to }).chat_id, message_id: Number(sentId) };
+    // Without `reply_markup` the buttons go.
+    await this.#api.call('editMessageText', { ...target, text: part, link_preview_options: { is_disabled: true } }, z.unknown(), {
+      signal,
+    });
+  }
+
+  async answerPress({ id }: ButtonPress, text: string, signal: AbortSignal): Promise<void> {
+    await this.#api.call('answerCallbackQuery', { callback_query_id: id, text: text.slice(0, MAX_ANSWER_CHARS) }, z.unknown(), { signal });
+  }
+
   async typing(message: PendingMessage, signal: AbortSignal): Promise<void> {
     await this.#api.call('sendChatAction', { chat_id: parseTarget(message).chat_id, action: 'typing' }, z.unknown(), { signal });
   }
@@ -164,6 +224,39 @@ function parseTarget({ to }: Pick<PendingMessage, 'to'>): { chat_id: number; mes
   return { chat_id, message_id };
 }
 
+/** The files of a message. Telegram says what a picture or recording is, so their types need no check. */
+function toFiles({ photo = [], voice, audio, document }: NonNullable<Update['message']>): IncomingFile[] {
+  const toFile = (kind: IncomingFile['kind'], file: z.output<typeof fileInfo> | undefined, name: string, type: string): IncomingFile[] =>
+    file
+      ? [
+          {
+            ...{ id: file.file_id, kind, name: file.file_name ?? name, mimeType: file.mime_type ?? type },
+            ...(file.file_size === undefined ? {} : { size: file.file_size }),
+          },
+        ]
+      : [];
+  const isPicture = /^image\/(?:jpeg|png|webp|gif)$/.test(document?.mime_type ?? '');
+  return [
+    ...toFile('image', photo.at(-1), 'photo.jpg', 'image/jpeg'),
+    ...toFile('audio', voice, 'voice.ogg', 'audio/ogg'),
+    ...toFile('audio', audio, 'audio.mp3', 'audio/mpeg'),
+    ...toFile(isPicture ? 'image' : 'document', document, 'document', 'application/octet-stream'),
+  ];
+}
+
+/** A press of a button; undefined if its message is unknown. Clients can send any `data`: its reader must check it. */
+function toButtonPress({ id, from, message, data }: z.output<typeof callbackQuery>): ButtonPress | undefined {
+  if (!message || data === undefined) return undefined;
+  return {
+    id,
+    user: { id: `${from.id}`, name: from.username ?? '' },
+    conversation: `${message.chat.id}`,
+    isPrivate: message.chat.type === 'private' && message.chat.id === from.id,
+    value: data,
+    postId: `${message.message_id}`,
+  };
+}
+
 /** The message in an update; undefined if there is none. In groups the bot is addressed by name, by a command, or by a reply to it. */
 function toIncomingMessage({ update_id, message }: Update, { id, username }: Bot): IncomingMessage | undefined {
   if (!message?.from || message.from.is_bot === true) return undefined;
@@ -171,8 +264,9 @@ function toIncomingMessage({ update_id, message }: Update, { id, username }: Bot
   const isGroup = chat.type === 'group' || chat.type === 'supergroup';
   if (!isGroup && chat.type !== 'private') return undefined;
   const content = message.text ?? message.caption;
-  if (content === undefined && isGroup) return undefined;
-  const text = content ?? NO_TEXT;
+  const files = toFiles(message);
+  if (content === undefined && isGroup && files.length === 0) return undefined;
+  const text = content ?? (files.length > 0 ? '' : NO_TEXT);
   const [, word = '', addressed] = COMMAND.exec(text) ?? [];
   if (addressed !== undefined && addressed.toLowerCase() !== username.toLowerCase()) return undefined;
   const name = new RegExp(`@${username}\\b`, 'i');
@@ -185,7 +279,7 @@ function toIncomingMessage({ update_id, message }: Update, { id, username }: Bot
     conversation: `${chat.id}`,
     // Display names can be chosen freely: only the username identifies a person.
     user: { id: `${from.id}`, name: from.username ?? '' },
-    text: isGroup ? `${senderName}: ${plain}` : plain,
+    text: isGroup ? `${senderName}: ${plain}`.trim() : plain,
     isPublic: false,
     isGroup,
     ...(isGroup ? { room: `${chat.id}`, isMention } : {}),
@@ -194,5 +288,7 @@ function toIncomingMessage({ update_id, message }: Update, { id, username }: Bot
     at: message.date * 1000,
     ...([message.forward_origin, message.forward_date, message.via_bot].some((mark) => mark !== undefined) ? { isForwarded: true } : {}),
     ...(command ? { command } : {}),
+    ...(files.length > 0 ? { files } : {}),
+    ...(message.voice ? { isVoice: true } : {}),
   };
 }

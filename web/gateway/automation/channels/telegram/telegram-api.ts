@@ -3,7 +3,7 @@ import { z } from '#shared/rpc/zod.ts';
 import { formatClockTime } from '../clock-time.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { Fetch } from '../../../ports/fetch.ts';
-import { requestPlatform, type PlatformResponse, PlatformError, type PlatformRequest } from '../platform-request.ts';
+import { downloadFromPlatform, requestPlatform, type PlatformResponse, PlatformError, type PlatformRequest } from '../platform-request.ts';
 
 const NAME = 'Telegram';
 
@@ -52,6 +52,14 @@ export class TelegramApi {
     return this.#request(method, result, { ...options, headers, bytes: new Uint8Array(await encoded.arrayBuffer()) });
   }
 
+  /** Downloads a file by its path from `getFile`. */
+  download(path: string, options: { signal: AbortSignal; maxBytes: number; timeoutMs: number }): ReturnType<typeof downloadFromPlatform> {
+    const { token, apiBase, fetch, clock } = this.#deps;
+    // Part of an address with the token: nothing but a plain path may follow it.
+    if (!/^[\w./-]+$/.test(path) || path.includes('..')) throw new PlatformError(`${NAME} named an invalid file.`, { refused: true });
+    return downloadFromPlatform({ name: NAME, fetch, clock }, `${apiBase}/file/bot${token}/${path}`, options);
+  }
+
   async #request<T extends z.ZodType>(method: string, result: T, request: PlatformRequest): Promise<z.output<T>> {
     const { token, apiBase, fetch, clock } = this.#deps;
     if (!/^[\w:-]+$/.test(token)) throw new PlatformError('channels.telegram.botToken is not a valid bot token.', { isUnsent: true });
@@ -90,7 +98,7 @@ export class TelegramApi {
       default:
         return new PlatformError(`${NAME} rejected ${method} (${status}): ${text}`, {
           ...options,
-          refused: method.startsWith('send') && (status === 400 || status === 403),
+          refused: (method.startsWith('send') || method === 'getFile') && (status === 400 || status === 403),
         });
     }
   }

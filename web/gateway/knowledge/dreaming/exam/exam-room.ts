@@ -23,16 +23,20 @@ export class ExamRoom {
   readonly #recaller: ActiveMemoryRecaller;
   readonly #pace: Pace;
   #memories: readonly Memory[] = [];
+  /** Counts the lists of memories. */
+  #version = 0;
 
   constructor({ recall = {}, now, pace }: { recall?: Partial<RecallSettings> | undefined; now: () => number; pace: Pace }) {
     const clock: Clock = { ...systemClock, now };
-    const backend = new LongTermBackend({ list: () => Promise.resolve(this.#memories), clock });
+    const list = { getVersion: () => Promise.resolve(String(this.#version)), memories: () => Promise.resolve(this.#memories) };
+    const backend = new LongTermBackend({ list, clock });
     // Each question stands alone, and a cached answer may be of another trial.
     this.#recaller = new ActiveMemoryRecaller(backend, { ...recall, enabled: true, query_mode: 'MESSAGE', cache_ttl_ms: 0 }, { clock });
     this.#pace = pace;
   }
 
   async take(questions: readonly ExamQuestion[], memories: readonly Memory[]): Promise<ExamResult> {
+    if (memories !== this.#memories) this.#version++;
     this.#memories = memories;
     const result: ExamResult = { right: [], tokens: [] };
     for (const question of questions) {

@@ -25,13 +25,14 @@ export const FEATURES = [
   'speaker',
   'stranger',
   'mentions',
-  /** The person named says it of themselves. */
+  /** It is said in the first person, by the person named if there is one. */
   'firstPerson',
   /** Terms shared with the best passages. */
   'feedback',
   /** Score of the whole conversation. */
   'thread',
   'asks',
+  /** Length of a turn: a short one rarely says anything by itself, but a short note does. */
   'short',
   'long',
   /** A time that the query names. */
@@ -79,13 +80,14 @@ const PRESENT =
   /\b(now|current(ly)?|present|these days|at the moment|today|latest|still|after all|jetzt|inzwischen|aktuell\w*|derzeit)\b|今|現在/iu;
 /** Several things are asked for: plural nouns after "which" or "what", counts, and perfect tenses about a person's past. */
 const LIST =
-  /\b(how many|list|which \w+s|what (\w+ )?(\w*[^s\s]s)\b|what (kinds?|types?|sorts?)|what all|both|each|all the|(what|which|where|who(m)?)( \w+){0,2} (has|have|had) |wie viele|welche \w+(n|s|er)\b|überall|alles)|いくつ|すべて|全部/iu;
+  /\b(how many|list|which \w+s|what (\w+ )?(\w*[^s\s]s)\b|what (kinds?|types?|sorts?)|what all|both|each|all the|(what|which|where|who(m)?)( \w+){0,2} (has|have|had) |wie viele|welche \w+(n|s|er)\b|alles)|überall|いくつ|すべて|全部/iu;
 const FIRST_PERSON = /\b(i|me|my|mine|myself|we|us|our|ours|ich|mich|mir|mein\w*|wir|uns|unser\w*)\b|私|僕|うち/iu;
 /** A capital within a sentence, as names have. */
 const INNER_CAPITAL = /[^.!?:\s]\s+\p{Lu}/u;
 /** Passages with at least this number of meaningful words count as long. */
 const LONG_WORDS = 25;
 const SHORT_WORDS = 6;
+/** Share of a word's worth from which a passage has it nearly in full. */
 const NEAR_FULL = 0.6;
 
 export function parseDemand(query: string, index: MemoryIndex): Demand {
@@ -141,6 +143,7 @@ export function computeFeatures(
     const shared = sum(expansion, ({ worth, scores }) => Math.min(worth, scores[number] ?? 0)) / expansionTotal;
     const borrowed = Math.max(0, Math.min(1, coverage) - own);
     const list = Number(demand.isList);
+    const isTurn = Number(speaker !== undefined);
     const hasName = Number((demand.asksName || demand.isList) && INNER_CAPITAL.test(text));
     const values: Record<Feature, number> = {
       score: score / top,
@@ -159,8 +162,8 @@ export function computeFeatures(
       feedback: shared,
       thread: thread / bestThread,
       asks: Number(index.asks(number)),
-      short: Math.max(0, 1 - length / SHORT_WORDS),
-      long: Math.min(1, length / LONG_WORDS),
+      short: isTurn * Math.max(0, 1 - length / SHORT_WORDS),
+      long: isTurn * Math.min(1, length / LONG_WORDS),
       timely,
       when: Number(demand.asksWhen && index.mentionsTime(number)),
       number: Number(demand.asksNumber && (NUMBER_WORDS.test(text) || MONEY_WORDS.test(text))),

@@ -43,8 +43,9 @@ verifies('memory.search/rank', 'a question about the present finds what was said
 
 verifies('memory.search/rank', 'a question about what is refused finds a denial', () => {
   const search = remember([
-    ['Ada', 'We eat olives with everything on Sundays'],
     ['Ada', 'I do not eat any liver on principle'],
+    ['Ada', 'We eat olives with everything on Sundays'],
+    ['Ada', 'We eat figs with everything in summer'],
   ]);
   expect(findFirst(search, 'What does Ada not eat?')).toBe('I do not eat any liver on principle');
 });

@@ -34,11 +34,26 @@ export async function summariseDay(
   return path;
 }
 
+/** Splits a day's notes into the summary and the text before and after it; without a summary, all of it is before. */
+export function splitSummary(notes: string): { before: string; summary: string; after: string } {
+  const begin = notes.indexOf(SUMMARY_BEGIN);
+  const end = notes.indexOf(SUMMARY_END, begin);
+  if (begin === -1 || end === -1) return { before: notes, summary: '', after: '' };
+  const start = begin + SUMMARY_BEGIN.length;
+  return { before: notes.slice(0, start), summary: notes.slice(start, end), after: notes.slice(end) };
+}
+
+/** Text of the summary section of a day's notes; undefined if there is none. */
+export function getSummary(notes: string): string | undefined {
+  const { summary, after } = splitSummary(notes);
+  return after === '' ? undefined : summary.trim();
+}
+
 /** Whether a day's notes contain a summary section, even an empty one. */
 export const hasSummary = (notes: string): boolean => notes.includes(SUMMARY_BEGIN);
 
 /** The messages of a local day. Files are per UTC day, so that a local day may span two of them. */
-async function readDayLines(workspace: Workspace, date: string, toDay: (at: number) => string): Promise<DialogLine[]> {
+export async function readDayLines(workspace: Workspace, date: string, toDay: (at: number) => string): Promise<DialogLine[]> {
   const found: DialogLine[] = [];
   for (const fileDate of listDates(formatDate((getDayStart(date) ?? 0) + DAY_MS), 3)) {
     const { lines } = parseDialog((await workspace.read(toDialogPath(fileDate))) ?? '');

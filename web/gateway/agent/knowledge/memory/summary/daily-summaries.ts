@@ -8,12 +8,15 @@ import { formatDate, toNotesPath, getDayStart } from '../../../../knowledge/memo
 import type { MemoryManager } from '../../../../knowledge/memory/memory-manager.ts';
 import type { SummaryModel } from '../../../../knowledge/memory/summary/summarise.ts';
 import { hasSummary } from '../../../../knowledge/memory/summary/day-summary.ts';
+import type { Provenance } from '../../provenance/provenance.ts';
+import { recordDay } from '../../provenance/record-day.ts';
 import { tryInOrder } from '../../../small-work/small-models.ts';
 import type { Lazy } from '../../../../system/modules.ts';
 
 export interface DailySummariesDeps extends CompletionDeps {
   agents: Agents;
   memories: Lazy<AgentMemories>;
+  provenance: Lazy<Provenance>;
   timeZone(): string;
   log: LogWriter;
 }
@@ -57,7 +60,8 @@ export class DailySummaries {
     const failures: string[] = [];
     for (const date of days) {
       try {
-        await tryInOrder([first, ...others], NEVER_ABORTED, (model) => memory.summariseDay(date, { model }));
+        const path = await tryInOrder([first, ...others], NEVER_ABORTED, (model) => memory.summariseDay(date, { model }));
+        if (path !== undefined) await recordDay(this.#deps, agentId, date);
       } catch (error) {
         failures.push(`${date}: ${error instanceof Error ? error.message : String(error)}`);
         if (failures.length === MAX_FAILURES) break;

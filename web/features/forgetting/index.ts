@@ -1,0 +1,2 @@
+// Exports for other features.
+export { default as ForgetButton } from './ForgetButton.svelte';
