@@ -1,7 +1,8 @@
 import 'fake-indexeddb/auto';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { Deliveries, type DeliveriesDeps } from '../../web/gateway/automation/deliveries/deliveries.ts';
-import { type DeliverySettings, deliverySettings } from '../../web/gateway/config/sections/delivery-settings.ts';
+import type { DeliverySettings } from '../../web/gateway/config/sections/delivery-settings.ts';
+import { settingsSchema } from '../../web/gateway/config/settings-schema.ts';
 import { acquireEpoch, openVault } from '../../web/gateway/storage/open-vault.ts';
 import type { DeliveryRecord } from '../../web/gateway/storage/records/delivery-record.ts';
 import type { Collection, Vault } from '../../web/gateway/storage/vault-interface.ts';
@@ -47,7 +48,7 @@ export async function createDeliveries({ settings = {}, sync, isInMemory = false
       Deliveries.open({
         ...{ clock, sync, vault: { ...stored, collection } },
         ...{ hub: new EventBus(), timeZone: () => 'UTC', log: { write: () => {} } },
-        settings: () => ({ deliveries: deliverySettings.parse(settings) }),
+        settings: () => settingsSchema.parse({ deliveries: settings }),
         fault: (error) => {
           faults.push(error);
           return new RpcError('INTERNAL_ERROR', String(error));

@@ -72,7 +72,7 @@ export const deliveryContracts = {
     params: z.strictObject({ id: deliveryId }),
     result: z.object({ delivery }),
     emits: ['delivery.changed'],
-    docs: 'Sends an unsent or unconfirmed delivery again. An unconfirmed one may arrive twice, so only a person can do this. Returns `INVALID_PARAMS` for any other state.',
+    docs: 'Sends an unsent or unconfirmed delivery again, or one that waits for approval. An unconfirmed one may arrive twice, so only a person can do this. Returns `INVALID_PARAMS` for any other state.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin' },
   }),

@@ -226,10 +226,26 @@ it('cancels what waits', async () => {
 it('removes addresses that a model composed after reading from outside', async () => {
   const { deliveries, sent, settle } = await start();
   const text = 'See https://evil.test/?q=secret and https://news.test/a';
-  await deliveries.send(request({ text, outside: ['web:news.test'], quotedUrls: ['https://news.test/a'] }));
+  const target = { kind: 'channel', channelId: 'telegram' } as const;
+  await deliveries.send(request({ target, text, outside: ['web:news.test'], quotedUrls: ['https://news.test/a'] }));
   await settle();
   expect(sent[0]).not.toContain('evil.test');
   expect(sent[0]).toContain('https://news.test/a');
+});
+
+it('holds what outside content influenced until a person releases it, unless it goes to the owner', async () => {
+  const { deliveries, sent, pass } = await start();
+  const { id } = await deliveries.send(request({ outside: ['web:news.test'] }));
+  const { id: late } = await deliveries.send(request({ key: 'late', outside: ['web:news.test'] }));
+  await pass(60_000);
+  expect(sent).toEqual([]);
+  expect(await deliveries.get(id)).toMatchObject({ state: 'waiting', waitsFor: 'approval' });
+  await deliveries.resend(id);
+  await pass(0);
+  expect(sent).toEqual(['Hello']);
+  await pass(25 * HOUR);
+  expect(await deliveries.get(late)).toMatchObject({ state: 'unsent' });
+  expect(sent).toEqual(['Hello']);
 });
 
 it('lists the newest first, page by page', async () => {

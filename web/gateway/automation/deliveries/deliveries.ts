@@ -4,6 +4,8 @@ import type { Delivery } from '#shared/rpc/methods/delivery-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { hasVisibleText } from '#shared/display-name.ts';
 import { sha256 } from '#shared/sha256.ts';
+import { toReplyTool } from '../../agent/approvals/held-reply.ts';
+import { isGranted } from '../../agent/tools/tool-policy.ts';
 import { removeComposedUrls } from '../../agent/trust/verbatim-urls.ts';
 import type { Settings } from '../../config/settings-schema.ts';
 import type { DeliveryRecord } from '../../storage/records/delivery-record.ts';
@@ -29,7 +31,7 @@ export interface DeliveriesDeps {
   hub: EventBus;
   clock: Clock;
   sync: SyncPort | undefined;
-  settings(): Pick<Settings, 'deliveries'>;
+  settings(): Pick<Settings, 'deliveries' | 'channels' | 'tools'>;
   timeZone(): string;
   log: LogWriter;
   fault(error: unknown): RpcError;
@@ -96,11 +98,13 @@ export class Deliveries {
     // Platforms fetch previews of links, so an address that a model composed after reading from outside would leak data.
     const text =
       outside.length > 0 && target.kind === 'channel' && !isReviewed ? removeComposedUrls(request.text, quotedUrls) : request.text;
-    const time = planSendTime(request, settings().deliveries, now, timeZone());
+    const time = this.#mustBeApproved(request)
+      ? ({ waitsFor: 'approval' } as const)
+      : planSendTime(request, settings().deliveries, now, timeZone());
     const record: DeliveryRecord = {
       ...{ id: await toDeliveryId(key), key, target, text: text.slice(0, MAX_CHARS), source },
       ...{ state: 'waiting', attempts: 0, resends: 0, sentIds: [], createdAt: now, updatedAt: now, ...time },
-      expiresAt: expiresAt ?? (time.nextAt ?? now) + MAX_AGE_MS,
+      expiresAt: expiresAt ?? ('nextAt' in time && time.nextAt !== undefined ? time.nextAt : now) + MAX_AGE_MS,
       ...(title === undefined ? {} : { title }),
       ...(path === undefined ? {} : { path }),
       ...(buttons === undefined ? {} : { buttons }),
@@ -108,6 +112,18 @@ export class Deliveries {
       ...(isUrgent ? { isUrgent } : {}),
     };
     return toDelivery(await this.#store.add(record));
+  }
+
+  /**
+   * Whether a person has to release a delivery: outside content influenced it, and it goes to someone other than the owner, unless
+   * `tools.afterReading` covers the channel’s replies. Calls of tools are approved before.
+   */
+  #mustBeApproved({ target, source, outside = [], isReviewed = false }: DeliveryRequest): boolean {
+    if (outside.length === 0 || isReviewed || source.kind === 'tool' || target.kind !== 'channel') return false;
+    const { channelId, to } = target;
+    const { channels, tools } = this.#deps.settings();
+    const isOwn = to === undefined || (channels[channelId]?.owners?.includes(to) ?? false);
+    return !isOwn && !isGranted(tools, toReplyTool(channelId), outside);
   }
 
   /** Sends a test message to a destination. Throws `NOT_FOUND`. */
@@ -160,16 +176,16 @@ export class Deliveries {
     }
   }
 
-  /** Sends an unsent or unconfirmed delivery again. Throws `NOT_FOUND`, and `INVALID_PARAMS` for another state. */
+  /** Sends an unsent or unconfirmed delivery again, or releases one that waits for approval. Throws `NOT_FOUND`, and `INVALID_PARAMS` for another state. */
   async resend(id: string): Promise<Delivery> {
     const now = this.#deps.clock.now();
     return this.#change(
       id,
-      ({ state, nextAt: _, waitsFor: __, error: ___, ...before }) =>
-        state === 'unsent' || state === 'unconfirmed'
+      ({ state, nextAt: _, waitsFor, error: ___, ...before }) =>
+        state === 'unsent' || state === 'unconfirmed' || waitsFor === 'approval'
           ? { ...before, state: 'waiting', attempts: 0, resends: before.resends + 1, updatedAt: now, expiresAt: now + MAX_AGE_MS }
           : undefined,
-      'Only an unsent or unconfirmed message can be sent again.',
+      'Only a message that is unsent, unconfirmed or waits for approval can be sent.',
     );
   }
 

@@ -140,8 +140,10 @@ export class DeliveryWorker {
     let next: { record: DeliveryRecord; dueAt: number } | undefined;
     for (const id of ids) {
       const record = store.open.get(id);
-      if (!record || record.waitsFor === 'approval') continue;
-      const dueAt = Math.max(record.nextAt ?? record.createdAt, this.#pausedUntil.get(toCarrierKey(record)) ?? 0);
+      if (!record) continue;
+      const sendAt = Math.max(record.nextAt ?? record.createdAt, this.#pausedUntil.get(toCarrierKey(record)) ?? 0);
+      // Without approval it only expires.
+      const dueAt = record.waitsFor === 'approval' ? record.expiresAt : sendAt;
       if (!next || dueAt < next.dueAt) next = { record, dueAt };
       if (next.dueAt <= now) return next;
     }
