@@ -190,7 +190,12 @@ export class ExecRequests {
 
   async approve(id: string, always: boolean, resolvedVia = 'app'): Promise<ExecRequest> {
     const { vault, clock } = this.#deps;
-    const { record, changed } = await this.#queue.answer(id, (before, at) => ({ ...before, status: 'approved', resolvedAt: at, resolvedVia }));
+    const { record, changed } = await this.#queue.answer(id, (before, at) => ({
+      ...before,
+      status: 'approved',
+      resolvedAt: at,
+      resolvedVia,
+    }));
     if (changed && always && record.status === 'approved') {
       await storePolicy(vault, record, clock.now());
     }

@@ -33,7 +33,9 @@ function createRecall({ vault }: TestGateway, snapshots: Map<string, MemoryIndex
     main: () => agents.get('main'),
     longTermMemories: { load: () => Promise.resolve(longTerm) },
     memoryStore: () =>
-      Promise.resolve(Object.assign(new MemoryIndexStore(), { kept: () => Promise.resolve(new Map()), keep: vi.fn(), getSnapshotStore })),
+      Promise.resolve(
+        Object.assign(new MemoryIndexStore(), { kept: () => Promise.resolve(new Map()), keep: vi.fn(), forget: vi.fn(), getSnapshotStore }),
+      ),
     labels: new ContentLabels({ vault, clock }),
     clock,
     settings: () => settings,

@@ -23,7 +23,7 @@ async function createMediaGateway({ withSpeech = true, settings = {} }: { withSp
   const voice = createCapability(speechPort, {
     'speech.speak': async ({ text }) => {
       spoken.push(text);
-      return { audio: btoa('mp3 of the reply'), voice: 'en-US-AvaMultilingualNeural', mimeType: 'audio/mpeg', sizeBytes: 16 };
+      return { audio: btoa('mp3 of the reply'), voice: 'en-US-AvaMultilingualNeural', mimeType: 'audio/mpeg' as const, sizeBytes: 16 };
     },
     'speech.voices': async () => ({ voices: [] }),
   });
