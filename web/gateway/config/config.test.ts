@@ -23,15 +23,15 @@ describe('config', () => {
     await client.call('config.set', { key: 'chat', value: { model: 'test/other' } });
     expect((await get('chat')).value).toEqual({ model: 'test/other' });
     await client.call('config.patch', {
-      patch: { chat: { systemPrompt: 'Be kind', model: null }, channels: { matrix: { 'kept as': ['it', { is: 1 }] } } },
+      patch: { chat: { systemPrompt: 'Be kind', model: null }, channels: { teams: { 'kept as': ['it', { is: 1 }] } } },
     });
     expect((await get()).value).toEqual({
       providers: { test: { baseUrl: 'http://model.test/v1' } },
       chat: { systemPrompt: 'Be kind' },
-      channels: { matrix: { 'kept as': ['it', { is: 1 }] } },
+      channels: { teams: { 'kept as': ['it', { is: 1 }] } },
     });
-    await client.call('config.set', { key: 'channels.matrix', value: null });
-    for (const key of ['future', 'channels.matrix', 'chat.systemPrompt.length', 'chat.toString', 'providers.none', 'chat.model.x']) {
+    await client.call('config.set', { key: 'channels.teams', value: null });
+    for (const key of ['future', 'channels.teams', 'chat.systemPrompt.length', 'chat.toString', 'providers.none', 'chat.model.x']) {
       await expect(get(key), key).rejects.toMatchObject({ code: 'NOT_FOUND' });
     }
     for (const key of ['', '.', 'chat.', '.chat', 'a..b']) await expect(get(key), key).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
@@ -221,14 +221,14 @@ describe('config', () => {
       const stored = {
         plugin: { signingKey: SECRET, auth: { refresh_token: SECRET, more: [{ password: SECRET }] }, note: `Use ${form}`, tokens: 5 },
         clientSecret: { one: SECRET },
-        channels: { matrix: { enabled: false, recoveryKey: SECRET, room: 'hall' } },
+        channels: { teams: { enabled: false, recoveryKey: SECRET, room: 'hall' } },
         agents: { secretary: { name: 'Secretary', systemPrompt: `Use ${form}` } },
         tools: { policies: { read_secret: 'ask' } },
       };
       const hidden = {
         plugin: { signingKey: '***', auth: { refresh_token: '***', more: [{ password: '***' }] }, note: 'Use ***', tokens: 5 },
         clientSecret: '***',
-        channels: { matrix: { enabled: false, recoveryKey: '***', room: 'hall' } },
+        channels: { teams: { enabled: false, recoveryKey: '***', room: 'hall' } },
         agents: { secretary: { name: 'Secretary', systemPrompt: 'Use ***' } },
         tools: { policies: { read_secret: 'ask' } },
       };
@@ -242,14 +242,14 @@ describe('config', () => {
         const agents = each === client ? stored.agents : hidden.agents;
         expect((await each.call('config.get', {})).value).toMatchObject({ ...hidden, agents });
         expect((await each.call('config.get', { key: 'plugin.auth.refresh_token' })).value).toBe('***');
-        expect((await each.call('config.get', { key: 'channels.matrix' })).value).toEqual(hidden.channels.matrix);
+        expect((await each.call('config.get', { key: 'channels.teams' })).value).toEqual(hidden.channels.teams);
         await expect(each.call('config.get', { key: 'clientSecret.one' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
       }
       // A hidden value that is written back stays.
-      await client.call('config.set', { key: 'channels.matrix', value: { enabled: false, recoveryKey: '***', room: 'yard' } });
+      await client.call('config.set', { key: 'channels.teams', value: { enabled: false, recoveryKey: '***', room: 'yard' } });
       expect(await gw.vault.config.read()).toEqual({
         ...stored,
-        channels: { matrix: { enabled: false, recoveryKey: SECRET, room: 'yard' } },
+        channels: { teams: { enabled: false, recoveryKey: SECRET, room: 'yard' } },
       });
     },
   );

@@ -422,6 +422,7 @@ describe('the docs', () => {
       'chat.timeZone',
       'tools.policies',
       'browser.allow',
+      'approvals.deliver',
       'browser.cdpEndpoint',
       'tools.execTimeoutMs',
       'tools.mcpServers',

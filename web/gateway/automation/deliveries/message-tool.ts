@@ -35,7 +35,7 @@ export function createMessageTool({ deliveries, settings }: MessageToolDeps): To
   return defineTool({
     name: 'message_send',
     title: 'Send message',
-    summary: 'Sends a message to a destination that you have set up, such as your phone or a channel.',
+    summary: 'Sends a message to a destination that you have set up, such as a phone.',
     description:
       'Sends a message to a destination that the owner has set up, such as a channel or a device. The result says whether it was delivered: report nothing else. Not for answers in this chat.',
     source: 'core',
