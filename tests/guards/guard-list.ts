@@ -240,8 +240,8 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'Recall leaves labelled memories out',
     file: 'web/gateway/agent/knowledge/recall/reply-recall.ts',
-    find: 'isTainted ? () => longTerm.listIn(workspace) : this.#createReviewedList(longTerm, workspace),',
-    replace: '() => longTerm.listIn(workspace),',
+    find: 'isTainted ? createFullList(longTerm, workspace) : createReviewedList(longTerm, labels, workspace),',
+    replace: 'createFullList(longTerm, workspace),',
     test: 'web/gateway/agent/trust/taint.test.ts',
   },
   {
@@ -268,7 +268,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'Senders that nobody let in',
     file: 'web/gateway/automation/channels/senders.ts',
-    find: 'return pairedUsers.some(({ id }) => id === user.id);',
+    find: 'return pairedUsers.some(({ id }) => id === user.id) || (room !== undefined && rooms?.includes(room) === true);',
     replace: 'return true;',
     test: 'web/gateway/automation/channels/channel-senders.test.ts',
     only: 'confirmed by the owner',

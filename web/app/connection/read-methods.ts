@@ -103,6 +103,7 @@ const READ_METHODS: ReadonlySet<MethodName> = new Set<MethodName>([
   'memory.recalled',
   'provenance.get',
   'forgetting.list',
+  'forgetting.preview',
   'provenance.check',
   'mcp.list',
   'mcp.resources',
