@@ -273,6 +273,41 @@ export const GUARDS: readonly Guard[] = [
     test: 'web/gateway/automation/channels/channel-senders.test.ts',
     only: 'confirmed by the owner',
   },
+  {
+    name: 'Approvals are decided in private chats only',
+    file: 'web/gateway/automation/approvals/approval-deliveries.ts',
+    find: 'if (!isPrivate) return',
+    replace: 'if (value === null) return',
+    test: 'web/gateway/automation/approvals/channel-approvals.test.ts',
+  },
+  {
+    name: 'Approvals are decided by the owner’s account only',
+    file: 'web/gateway/automation/approvals/approval-deliveries.ts',
+    find: 'if (!this.#isOwner(channelId, user.id)) return',
+    replace: 'if (value === null) return',
+    test: 'web/gateway/automation/approvals/channel-approvals.test.ts',
+  },
+  {
+    name: 'Values of buttons are bound to what was shown',
+    file: 'web/gateway/automation/approvals/approval-deliveries.ts',
+    find: 'if (!matches.includes(true)) return UNKNOWN;',
+    replace: '',
+    test: 'web/gateway/automation/approvals/approval-deliveries.test.ts',
+  },
+  {
+    name: 'Signatures of hooks',
+    file: 'web/gateway/automation/hooks/verify-call.ts',
+    find: 'isEqualConstantTime(candidate, each) || any',
+    replace: 'isEqualConstantTime(candidate, each) || !any',
+    test: 'web/gateway/automation/hooks/verify-call.test.ts',
+  },
+  {
+    name: 'Times of signed calls of hooks',
+    file: 'web/gateway/automation/hooks/verify-call.ts',
+    find: 'if (Math.abs(skewMs) <= MAX_CLOCK_SKEW_MS) return undefined;',
+    replace: 'if (Math.abs(skewMs) >= 0) return undefined;',
+    test: 'web/gateway/automation/hooks/verify-call.test.ts',
+  },
 
   // Scopes
   {
