@@ -2,6 +2,7 @@
 export const SETTING_PAGES: Readonly<Record<string, string>> = {
   scans: '/settings',
   notifications: '/settings',
+  push: '/settings',
   'first-steps': '/settings',
   appearance: '/settings/appearance',
   providers: '/models',

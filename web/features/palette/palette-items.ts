@@ -1,5 +1,6 @@
 import Archive from '@lucide/svelte/icons/archive';
 import Bell from '@lucide/svelte/icons/bell';
+import BellRing from '@lucide/svelte/icons/bell-ring';
 import Boxes from '@lucide/svelte/icons/boxes';
 import Brain from '@lucide/svelte/icons/brain';
 import ClipboardCopy from '@lucide/svelte/icons/clipboard-copy';
@@ -149,6 +150,7 @@ export function getPages(): PaletteItem[] {
     section('browser', m.shell_setting_browser(), Globe, m.palette_find_browser()),
     section('scans', m.shell_setting_scans(), ScanText, m.palette_find_scans()),
     section('notifications', m.shell_setting_notifications(), Bell, m.palette_find_notifications()),
+    section('push', m.palette_push(), BellRing, m.palette_find_notifications()),
     section('connection', m.shell_setting_connection(), Plug, m.palette_find_connection()),
     section('keys', m.shell_setting_keys(), KeyRound, m.palette_find_keys()),
     section('storage', m.shell_setting_storage(), HardDrive, m.palette_find_storage()),
