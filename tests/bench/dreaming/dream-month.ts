@@ -51,7 +51,7 @@ class SimulatedVault {
   readonly longTerm = new LongTermFile(this.workspace, 'MEMORY.md');
   readonly phases: DreamingPhases;
   now = FIRST_DAY;
-  readonly #config = new DreamingConfig({ enabled: true, promotion: 'promote' });
+  readonly #config = new DreamingConfig({ enabled: true, promotion: 'promote', exam: 'rules' });
   readonly #clock = { ...systemClock, now: () => this.now };
 
   constructor() {

@@ -17,7 +17,7 @@ describe('DreamingConfig', () => {
       storage: 'inline',
       scoringWeights: { frequency: 0.25, relevance: 0.2, diversity: 0.15, recency: 0.15, consolidation: 0.15, conceptual: 0.1 },
       promotion: 'propose',
-      exam: 'rules',
+      exam: 'off',
     });
   });
 

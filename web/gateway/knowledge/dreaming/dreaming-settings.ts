@@ -41,6 +41,8 @@ const toCountSchema = (min: number, max: number): z.ZodNumber => z.number().int(
 const timezone = z.string().max(100).refine(isTimeZone, 'must be an IANA time zone, such as Europe/Berlin');
 const cron = z.string().trim().min(1).max(200);
 
+const exam = z.enum(['off', 'rules', 'model']);
+
 const fields = {
   /** Whether dreaming runs on schedule; `runPhase` works either way. */
   enabled: z.boolean().default(false),
@@ -65,16 +67,17 @@ const fields = {
    * Exam by which changes of memory are kept or turned down. `rules`: its questions are written without a model. `model`: the agent's model
    * writes some too. `off`: no exam; promotions are not tested, and memories are not merged, shortened or replaced.
    */
-  exam: z.enum(['off', 'rules', 'model']).default('rules'),
+  exam: exam.default('off'),
 };
 
 /** Settings of dreaming, with their defaults. */
 export const dreamingFields = z.strictObject(fields);
 
-/** The section `dreaming` of the configuration. The time zone defaults to the gateway's. */
+/** The section `dreaming` of the configuration. The time zone defaults to the gateway's, and an exam is held. */
 export const dreamingSettings = z.strictObject({
   ...fields,
   timezone: timezone.optional(),
+  exam: exam.default('rules'),
   cron: cron
     .superRefine((text, context) => {
       const problem = findCronProblem(text);

@@ -211,9 +211,13 @@ export class Dreamer {
   /** Applies a user's decision on a suggestion, with its origin, and announces it. */
   async decideProposal(agentId: string, act: (phases: DreamingPhases) => Promise<Promotion>): Promise<DreamProposal> {
     const target = await this.openWorkspace(agentId);
-    const promotion = await this.decide(agentId, act);
-    const by = promotion.text === undefined ? 'dreaming' : 'person';
-    await recordDreams({ provenance: await this.#deps.provenance.load(), ...target }, { by, only: promotion.contentHash });
+    // The change is announced when its origin is stored, shortly before the response.
+    const promotion = await this.decide(agentId, async (phases) => {
+      const decided = await act(phases);
+      const by = decided.text === undefined ? 'dreaming' : 'person';
+      await recordDreams({ provenance: await this.#deps.provenance.load(), ...target }, { by, only: decided.contentHash });
+      return decided;
+    });
     return toProposal(promotion);
   }
 

@@ -23,7 +23,7 @@ const readTexts = async (workspace: Workspace): Promise<string[]> =>
 describe('the exam', () => {
   verifies('dreaming.exam/keeps', 'keeps what improves recall, turns down the rest, and says by how much', async () => {
     const workspace = await createWorkspace({ 'MEMORY.md': `# Mine\n\n${MEMORY}`, [DAY]: toDialogLines(MOVED) });
-    const phases = createPhases(workspace, { promotion: 'promote' });
+    const phases = createPhases(workspace, { promotion: 'promote', exam: 'rules' });
     // Memory has the newer answer; the promotion would only bring back the old one.
     await workspace.append(
       DAY,
@@ -59,7 +59,7 @@ describe('the exam', () => {
       'MEMORY.md':
         '- 2026-11-12 09:00 [fact] The bakery in Harbour Street opens at seven and belongs to Dmitri.\n- 2026-11-13 09:00 [fact] The bakery in Harbour Street opens at seven.\n',
     });
-    const phases = createPhases(workspace, { promotion: 'promote' });
+    const phases = createPhases(workspace, { promotion: 'promote', exam: 'rules' });
     await phases.runPhase(DreamingPhase.DEEP);
     expect((await readTexts(workspace))[0]).toContain('belongs to Dmitri');
     expect((await phases.changes.history()).find(({ removed }) => removed[0]?.text.includes('Dmitri'))).toMatchObject({
@@ -69,7 +69,7 @@ describe('the exam', () => {
 
   verifies('dreaming.exam/undo', 'waits for a person if promotions do, and is undone once and for all', async () => {
     const workspace = await createWorkspace({ 'MEMORY.md': MEMORY, [DAY]: toDialogLines(MOVED) });
-    const phases = createPhases(workspace, { promotion: 'propose' });
+    const phases = createPhases(workspace, { promotion: 'propose', exam: 'rules' });
     await phases.runPhase(DreamingPhase.DEEP);
     expect(await workspace.read('MEMORY.md')).toBe(MEMORY);
     const update = (await phases.changes.history()).find(({ kind }) => kind === 'update');
@@ -99,11 +99,11 @@ describe('the exam', () => {
       for (const half of [false, true]) {
         const inner = await createWorkspace({ 'MEMORY.md': MEMORY, [DAY]: toDialogLines(MOVED) });
         const failing = createFailingWorkspace(inner, at, half);
-        await createPhases(failing, { promotion: 'promote' })
+        await createPhases(failing, { promotion: 'promote', exam: 'rules' })
           .runPhase(DreamingPhase.DEEP)
           .catch(() => {});
         isOver = failing.writes < at;
-        const phases = createPhases(inner, { promotion: 'promote' });
+        const phases = createPhases(inner, { promotion: 'promote', exam: 'rules' });
         await phases.runPhase(DreamingPhase.DEEP);
         expect(await readTexts(inner)).toEqual([
           'Anna moved to Porto.',
@@ -128,7 +128,7 @@ describe('the exam', () => {
     });
     const phases = createPhases(
       workspace,
-      { promotion: 'promote' },
+      { promotion: 'promote', exam: 'rules' },
       { listUntrusted: () => Promise.resolve(new Set([toMemoryId('Boris works for Evilcorp now.')])) },
     );
     await phases.run();
