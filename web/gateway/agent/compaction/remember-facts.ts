@@ -4,7 +4,6 @@ import { listForgottenMessages } from '../forgetting/forgotten-messages.ts';
 import { labelMemory } from '../knowledge/memory/label-memory.ts';
 import type { AgentMemories } from '../knowledge/memory/agent-memories.ts';
 import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts';
-import { selectOrigins } from '../knowledge/provenance/find-origins.ts';
 import type { Provenance } from '../knowledge/provenance/provenance.ts';
 import type { MemoryCategory } from '../../knowledge/memory/long-term.ts';
 import type { ModelCaller } from '../runs/run-types.ts';
@@ -38,6 +37,7 @@ export const createFactRecorder =
     const memory = await (await deps.memories.load()).openWorkspace(workspace);
     const forgotten = await listForgottenMessages(deps.vault);
     for (const { text, category } of facts) {
+      const { selectOrigins } = await import('../knowledge/provenance/find-origins.ts');
       const origins = selectOrigins(text, messages);
       // What was forgotten stays so, although its chat was kept.
       if (origins.some(({ id }) => forgotten.has(id))) continue;

@@ -1,6 +1,5 @@
 import { defineModule, type Lazy } from '../../system/modules.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
-import { trackPersonEdit } from '../knowledge/provenance/person-edits.ts';
 import type { Provenance } from '../knowledge/provenance/provenance.ts';
 import type { TaintedCommands } from '../trust/tainted-commands.ts';
 import type { FilesMirrorDeps } from './files-mirror.ts';
@@ -37,7 +36,9 @@ export const filesMirrorModule = defineModule<FilesMirrorNeeds>()({
       async beforeImport(workspace, paths) {
         const sources = await commands.getSources();
         await labels.replaceFiles(workspace, paths, sources);
-        return sources.length === 0 ? trackPersonEdit({ vault: needs.vault, provenance }, workspace, paths) : undefined;
+        if (sources.length > 0) return undefined;
+        const { trackPersonEdit } = await import('../knowledge/provenance/person-edits.ts');
+        return trackPersonEdit({ vault: needs.vault, provenance }, workspace, paths);
       },
       onSynced: (checkedAt) => commands.markSettled(checkedAt),
     }),

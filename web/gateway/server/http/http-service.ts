@@ -8,7 +8,6 @@ import { isHookUrl } from '#shared/http/hook-path.ts';
 import { OAUTH_CALLBACK_PATH } from '#shared/ports/oauth-port.ts';
 import { pushAnswer } from '#shared/ports/push-port.ts';
 import { PUSH_ANSWER_PATH } from '#shared/push-answer-path.ts';
-import { isPushReceipt } from '../../automation/push/receipt-tokens.ts';
 import type { PushDevices } from '../../automation/push/push-devices.ts';
 import type { Deliveries } from '../../automation/deliveries/deliveries.ts';
 import type { ApprovalDeliveries } from '../../automation/approvals/approval-deliveries.ts';
@@ -105,6 +104,7 @@ export class HttpService {
     const body = pushAnswer.safeParse(await request.json().catch(() => undefined));
     if (!body.success) return Response.json({ outcome: 'unknown', message: 'This is not a button.' }, { status: 400 });
     const { value } = body.data;
+    const { isPushReceipt } = await import('../../automation/push/receipt-tokens.ts');
     if (isPushReceipt(value)) return this.#receivePushReceipt(value);
     const result = await (await this.#deps.approvalDeliveries.load()).answerPush(value);
     const isDone = result.outcome === 'approved' || result.outcome === 'denied';
