@@ -55,17 +55,17 @@ export const channelMethods = defineMethods(channelContracts)(({
       return { url: await (await runningChannels.load()).authorize(channelId, await authorizations.load()) };
     },
 
-    'channels.senders': () => service.senders.list(),
+    'channels.senders': async () => (await service.senders()).list(),
 
     'channels.confirmSender': async ({ channelId, code }, caller) => {
       requirePerson(caller, 'confirm a sender');
-      const { id: userId, name } = await service.senders.confirm(channelId, code);
+      const { id: userId, name } = await (await service.senders()).confirm(channelId, code);
       return { sender: { channelId, userId, name } };
     },
 
     'channels.removeSender': async ({ channelId, userId }, caller) => {
       requirePerson(caller, 'remove a sender');
-      await service.senders.remove(channelId, userId);
+      await (await service.senders()).remove(channelId, userId);
       return { removed: true };
     },
 

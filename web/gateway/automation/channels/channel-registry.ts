@@ -9,7 +9,7 @@ import { isChannelSession } from '../../system/channel-session.ts';
 import { findBlocker, type ChannelBlockerDeps } from './channel-blocker.ts';
 import type { Loadable } from '../../system/modules.ts';
 import type { RunningChannels } from './running-channels.ts';
-import { getAccessMode, getPendingRequests, Senders, type SendersDeps } from './senders.ts';
+import type { Senders, SendersDeps } from './senders.ts';
 import { isStartable } from '../../config/sections/channel-settings.ts';
 
 /** The built-in channel: the app, and clients that chat by RPC. */
@@ -26,7 +26,8 @@ interface ChannelRegistryDeps extends ChannelBlockerDeps, SendersDeps {
 
 /** All channels: connected ones merged with configured ones. */
 export class ChannelRegistry {
-  readonly senders: Senders;
+  /** Senders that wait or were let in; their code is loaded with the first use. */
+  readonly senders: () => Promise<Senders>;
   readonly #deps: ChannelRegistryDeps;
   readonly #catalog = lazy(async () => (await import('./channel-catalog.ts')).channelCatalog);
   readonly #metrics: NonNullable<ChannelEntry['metrics']>;
@@ -34,7 +35,7 @@ export class ChannelRegistry {
   constructor(deps: ChannelRegistryDeps) {
     const { hub, clock } = deps;
     this.#deps = deps;
-    this.senders = new Senders(deps);
+    this.senders = lazy(async () => new (await import('./senders.ts')).Senders(deps));
     this.#metrics = { messages_received: 0, messages_sent: 0, messages_failed: 0, last_message_at: null, connected_since: clock.now() };
     hub.add({
       all: false,
@@ -90,6 +91,7 @@ export class ChannelRegistry {
     const state = await vault.collection('channelStates').get(kind.id);
     const { x } = settings().channels;
     const channelSettings = settings().channels[kind.id];
+    const { getAccessMode, getPendingRequests } = await import('./senders.ts');
     const access = channelSettings && getAccessMode(channelSettings);
     const pendingCount = state && access === 'ask' ? getPendingRequests(state, clock.now()).length : 0;
     const { pending = [] } = state ?? {};
