@@ -2,7 +2,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { ReadProgress } from './document-reader.ts';
 import type { PageOcr } from './ocr.ts';
 import type { DocumentResponse, DocumentWorkerMessage, DocumentWorkerRequest } from './document-response.ts';
-import { createPageOcr } from './ocr/page-ocr.ts';
+import { lazy } from '#shared/async/lazy.ts';
 
 /** Minimum time between reports of progress. */
 const PROGRESS_INTERVAL_MS = 200;
@@ -42,7 +42,9 @@ export function serveDocuments(scope: DedicatedWorkerGlobalScope): void {
       if (!port) return;
       const post = (message: DocumentWorkerMessage): void =>
         port.postMessage(message, typeof message === 'object' && 'drawing' in message ? [message.drawing.picture] : []);
-      const ocr = createPageOcr(typeof locale === 'string' ? locale : 'en', () => post('working'));
+      const ocr = lazy(async () =>
+        (await import('./ocr/page-ocr.ts')).createPageOcr(typeof locale === 'string' ? locale : 'en', () => post('working')),
+      );
       port.onmessage = async ({ data }: MessageEvent<DocumentWorkerRequest>) => {
         let lastAt = performance.now();
         const onProgress = (progress: ReadProgress): void => {
@@ -51,7 +53,7 @@ export function serveDocuments(scope: DedicatedWorkerGlobalScope): void {
           lastAt = now;
           post({ progress });
         };
-        post(await respond(data, ocr, onProgress));
+        post(await respond(data, await ocr(), onProgress));
       };
     },
     { once: true },

@@ -6,7 +6,7 @@ import { lazy } from '#shared/async/lazy.ts';
 import type { Settings } from '../../config/settings-schema.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import { isChannelSession } from '../../system/channel-session.ts';
-import { findBlocker, type ChannelBlockerDeps } from './channel-blocker.ts';
+import type { ChannelBlockerDeps } from './channel-blocker.ts';
 import type { Loadable } from '../../system/modules.ts';
 import type { RunningChannels } from './running-channels.ts';
 import type { Senders, SendersDeps } from './senders.ts';
@@ -110,6 +110,7 @@ export class ChannelRegistry {
     const idle = { ...entry, ...(state ? { metrics: { ...state.metrics, connected_since: null } } : {}), running: false } as const;
     if (!enabled) return { ...idle, source: 'config', status: 'stopped' };
     const localState = runningChannels.loaded?.getState(kind.id);
+    const { findBlocker } = await import('./channel-blocker.ts');
     const blocker = isStartable(kind.id) ? findBlocker(kind.id, this.#deps) : undefined;
     if (!localState && blocker !== undefined) return { ...idle, source: 'config', status: 'configured', problem: blocker };
     // The stored state of another host, if this one does not run the channel.

@@ -6,11 +6,8 @@ import type { Stream } from '#shared/link/stream.ts';
 import { formatErrorBody } from '#shared/http/error-body.ts';
 import { isHookUrl } from '#shared/http/hook-path.ts';
 import { OAUTH_CALLBACK_PATH } from '#shared/ports/oauth-port.ts';
-import { pushAnswer } from '#shared/ports/push-port.ts';
 import { PUSH_ANSWER_PATH } from '#shared/push-answer-path.ts';
-import type { PushDevices } from '../../automation/push/push-devices.ts';
-import type { Deliveries } from '../../automation/deliveries/deliveries.ts';
-import type { ApprovalDeliveries } from '../../automation/approvals/approval-deliveries.ts';
+import type { PushAnswersDeps } from './push-answers.ts';
 import type { Hooks } from '../../automation/hooks/hooks.ts';
 import type { Authorizations } from '../../config/oauth/authorizations.ts';
 import type { Providers } from '../../providers/providers.ts';
@@ -30,12 +27,9 @@ interface ReceiptsDeps {
   note?: (message: string, fields: Record<string, unknown>) => void;
 }
 
-interface HttpServiceDeps {
+interface HttpServiceDeps extends PushAnswersDeps {
   http: Lazy<HttpHandler>;
   authorizations: Lazy<Authorizations>;
-  approvalDeliveries: Lazy<Pick<ApprovalDeliveries, 'answerPush'>>;
-  pushDevices: Lazy<Pick<PushDevices, 'readReceipt'>>;
-  deliveries: Lazy<Pick<Deliveries, 'receiveFromDevices'>>;
   hooks: Lazy<Hooks>;
   clock: Clock;
   vault: Pick<Vault, 'usage'>;
@@ -58,7 +52,8 @@ export class HttpService {
   async fetch(request: Request, principal: Principal, exchange?: Stream): Promise<Response> {
     const url = new URL(request.url);
     if (url.pathname === OAUTH_CALLBACK_PATH) return this.#finishAuthorization(url.searchParams);
-    if (url.pathname === PUSH_ANSWER_PATH && request.method === 'POST') return this.#answerPush(request);
+    if (url.pathname === PUSH_ANSWER_PATH && request.method === 'POST')
+      return (await import('./push-answers.ts')).answerPush(request, this.#deps);
     if (isHookUrl(url.pathname)) return this.#receiveCall(request);
     return (await this.#deps.http.load())(request, principal, exchange);
   }
@@ -97,26 +92,6 @@ export class HttpService {
       fault,
       note: (level, message, fields) => log.write(level, 'http', message, fields),
     });
-  }
-
-  /** Handles a button or a receipt of a notification. */
-  async #answerPush(request: Request): Promise<Response> {
-    const body = pushAnswer.safeParse(await request.json().catch(() => undefined));
-    if (!body.success) return Response.json({ outcome: 'unknown', message: 'This is not a button.' }, { status: 400 });
-    const { value } = body.data;
-    const { isPushReceipt } = await import('../../automation/push/receipt-tokens.ts');
-    if (isPushReceipt(value)) return this.#receivePushReceipt(value);
-    const result = await (await this.#deps.approvalDeliveries.load()).answerPush(value);
-    const isDone = result.outcome === 'approved' || result.outcome === 'denied';
-    return Response.json(result, { status: isDone ? 200 : result.outcome === 'unknown' ? 404 : 409 });
-  }
-
-  async #receivePushReceipt(value: string): Promise<Response> {
-    const { pushDevices, deliveries } = this.#deps;
-    const receipt = await (await pushDevices.load()).readReceipt(value);
-    if (!receipt) return Response.json({ outcome: 'unknown', message: 'This receipt is unknown.' }, { status: 404 });
-    (await deliveries.load()).receiveFromDevices([receipt]);
-    return Response.json({ outcome: 'received', message: 'Received.' });
   }
 
   /** A call of an incoming hook, which the bridge does not authenticate. */
