@@ -4,7 +4,6 @@ import type { Provenance } from '../knowledge/provenance/provenance.ts';
 import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
-import { canRemember, createFactRecorder } from './remember-facts.ts';
 import type { SummariserDeps } from './summariser.ts';
 
 type CompactorNeeds = Omit<SummariserDeps, 'remember' | 'canRemember'> & {
@@ -32,6 +31,12 @@ export const compactorModule = defineModule<CompactorNeeds>()({
     'labels',
     'provenance',
   ],
-  load: async (needs) => new (await import('./compactor.ts')).Compactor({ ...needs, remember: createFactRecorder(needs), canRemember }),
+  load: async (needs) => {
+    const [{ Compactor }, { canRemember, createFactRecorder }] = await Promise.all([
+      import('./compactor.ts'),
+      import('./remember-facts.ts'),
+    ]);
+    return new Compactor({ ...needs, remember: createFactRecorder(needs), canRemember });
+  },
   stop: (compactor) => compactor.stop(),
 });

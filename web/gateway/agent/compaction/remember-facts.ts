@@ -1,3 +1,4 @@
+import { selectOrigins } from '../knowledge/provenance/find-origins.ts';
 import { isChannel } from '../../system/person.ts';
 import { isChannelSession } from '../../system/channel-session.ts';
 import { listForgottenMessages } from '../forgetting/forgotten-messages.ts';
@@ -37,7 +38,6 @@ export const createFactRecorder =
     const memory = await (await deps.memories.load()).openWorkspace(workspace);
     const forgotten = await listForgottenMessages(deps.vault);
     for (const { text, category } of facts) {
-      const { selectOrigins } = await import('../knowledge/provenance/find-origins.ts');
       const origins = selectOrigins(text, messages);
       // What was forgotten stays so, although its chat was kept.
       if (origins.some(({ id }) => forgotten.has(id))) continue;
