@@ -458,8 +458,8 @@ export const STEPS: readonly Step[] = [
   createStep('hooks.test', { name: 'none' }, 'NOT_FOUND'),
   createStep('hooks.deliveries', { name: 'sample' }),
   createStep('hooks.deliveries', { name: 'none' }, 'NOT_FOUND'),
-  // Only a failed call can be sent again.
-  createOptionalStep('hooks.resend', (results) => ({ id: results['hooks.test']?.call.id ?? 'none' }), 'INVALID_PARAMS'),
+  // Only a failed call can be sent again, and here is none.
+  createOptionalStep('hooks.resend', { id: 'sample-call' }, 'NOT_FOUND'),
   createStep('hooks.resend', { id: 'none' }, 'NOT_FOUND'),
   createStep('hooks.rotate', { name: 'sample' }),
   createStep('hooks.rotate', { name: 'none' }, 'NOT_FOUND'),
