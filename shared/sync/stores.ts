@@ -51,7 +51,7 @@ export const SYNC_STORES = {
   contentLabels: { conflicts: false },
   /** Origins of memories, daily summaries, claims and dreams. */
   provenance: { conflicts: false },
-  /** What was forgotten, without its text. */
+  /** The forgotten pieces, without their text. */
   forgettings: { conflicts: false },
   /** Earlier versions of files that tools replaced or removed. */
   fileVersions: { conflicts: false },

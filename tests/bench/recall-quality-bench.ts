@@ -145,7 +145,7 @@ async function loadPerch(root: string): Promise<Contestant> {
     }
     const idsByLine = new Map<string, string[]>();
     for (const turn of turns) idsByLine.set(toLine(turn), [...(idsByLine.get(toLine(turn)) ?? []), turn.id]);
-    // What `addMemory` writes, at once.
+    // The format of `addMemory`, written at once.
     const file = turns.map((turn) => formatMemory({ text: toLine(turn), category: 'fact', createdAt: turn.at })).join('');
     const now = Math.max(...turns.map(({ at }) => at));
     const manager = await new MemoryManager({ workspace: createReadOnlyWorkspace(file), clock: { now: () => now } }).open();

@@ -126,7 +126,7 @@ class ConversationWriter {
     for (const collection of this.#shuffle(collections).slice(0, COLLECTIONS)) this.#tellCollection(collection, person, other);
     for (const change of this.#shuffle(changes).slice(0, CHANGES)) this.#tellChange(change, person, other);
     for (const each of this.#shuffle(contradictions).slice(0, CONTRADICTIONS)) this.#tellContradiction(each, person, other);
-    // Who is meant is said by one turn, the answer by another.
+    // One turn names the person, another gives the answer.
     const answers = told.filter(({ fact }) => fact.kind === 'preferences' || fact.kind === 'negation');
     for (const [index, { fact, values, mark }] of told.filter(({ fact }) => fact.alias).entries()) {
       const answer = answers[index];

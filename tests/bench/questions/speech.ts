@@ -1,4 +1,4 @@
-/** What a language's speakers are called and say around their news. */
+/** Names of a language's speakers, and sentences around their news. */
 export interface Speech {
   names: readonly string[];
   openers: readonly string[];

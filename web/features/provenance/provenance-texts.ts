@@ -26,6 +26,6 @@ const AUTHOR_LABELS: Readonly<Record<ProvenanceVersionView['by'], () => string>>
   import: () => m.provenance_by_import(),
 };
 
-/** Who wrote a version. `isFirst`: later versions of a person are edits. */
+/** The writer of a version. `isFirst`: later versions of a person are edits. */
 export const getAuthorLabel = (by: ProvenanceVersionView['by'], isFirst: boolean): string =>
   by === 'person' && !isFirst ? m.provenance_by_edit() : AUTHOR_LABELS[by]();

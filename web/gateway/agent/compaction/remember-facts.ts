@@ -39,7 +39,7 @@ export const createFactRecorder =
     const forgotten = await listForgottenMessages(deps.vault);
     for (const { text, category } of facts) {
       const origins = selectOrigins(text, messages);
-      // What was forgotten stays so, although its chat was kept.
+      // Forgotten messages stay forgotten, although their chat was kept.
       if (origins.some(({ id }) => forgotten.has(id))) continue;
       await labelMemory(deps, workspace, text, sources);
       const { added, ...entry } = await memory.addMemory(text, category);

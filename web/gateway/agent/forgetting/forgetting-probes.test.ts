@@ -184,7 +184,7 @@ verifies(
     probe('recall', JSON.stringify(models.calls.slice(before).map(({ body, context }) => [body, context])), all);
     expect(leaks).toEqual([]);
     expect(probes).toBeGreaterThanOrEqual(1000);
-    // What is about something else stays.
+    // Entries about other things stay.
     const kept = JSON.stringify((await client.call('memory.search', { query: 'heron' })).results);
     expect(kept).toContain('heron of Ben');
     expect(JSON.stringify(await client.call('wiki.search', { query: 'heron' }))).toContain('grey');

@@ -42,7 +42,7 @@ export interface ForgettingDeps {
   log: LogWriter;
 }
 
-/** What to forget: a memory of a workspace, or everything with some words. */
+/** Target of forgetting: a memory of a workspace, or everything with some words. */
 export interface ForgetTarget {
   workspace: string;
   memoryId?: string | undefined;
@@ -51,7 +51,7 @@ export interface ForgetTarget {
 
 type Remaining = ForgetReport['remaining'];
 
-/** What a search has found. */
+/** The result of a search. */
 interface ForgetScan {
   matcher: ForgetMatcher;
   pieces: ForgetPiece[];

@@ -31,7 +31,7 @@ const EMIT_INTERVAL_MS = 100;
 /** Maximum number of paths in a change event; beyond it clients reload everything. */
 const MAX_EVENT_PATHS = 50;
 
-/** Who changes a claim, and from which messages. */
+/** The author of a change of a claim, and its source messages. */
 export type ClaimOrigin = Pick<NewVersion, 'by' | 'messages'>;
 
 /** The wiki of a workspace. */

@@ -73,7 +73,7 @@ export const createSyncFilter = (limit: number): string =>
     },
   });
 
-/** What is known of a room. */
+/** Known facts about a room. */
 export interface RoomInfo {
   name: string;
   /** Whether it has others than the account and one person. */

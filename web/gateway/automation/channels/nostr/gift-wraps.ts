@@ -91,7 +91,7 @@ export function unwrapEvent(secretKey: Uint8Array, wrap: NostrEvent): Rumor | un
     const seal = parseEvent(JSON.parse(decrypt(wrap.content, getConversationKey(secretKey, wrap.pubkey))));
     if (seal?.kind !== KIND_SEAL || seal.content.length > MAX_CONTENT_CHARS) return undefined;
     const rumor = rumorSchema.parse(JSON.parse(decrypt(seal.content, getConversationKey(secretKey, seal.pubkey))));
-    // Else anybody could write in another one's name.
+    // Otherwise anybody could write in the name of another sender.
     if (rumor.pubkey !== seal.pubkey) return undefined;
     return { ...rumor, id: getEventHash(rumor) };
   } catch {
