@@ -175,13 +175,14 @@ describe.runIf(executable !== null)('an app in the background', () => {
   );
 
   verifies('app/notifies', 'a chat that is not in the list is named as well', async () => {
-    const page = await at.browser.page(await at.perch.open());
-    await waitForConnection(page, LINKED_STATUS);
+    // This page's worker hosts until the end: an event during a change of hosts reaches no page.
+    const host = await at.browser.page(await at.perch.open());
+    await waitForConnection(host, LINKED_STATUS);
+    await waitForTabHost(at.perch);
     using outside = await connectOutside(at.perch);
     await outside.client.call('chat.send', { message: 'Kept for later', sessionId: 'filed' });
     await outside.client.call('sessions.archive', { path: 'main/filed.jsonl', archived: true });
-    await page.goto(`${at.perch.url}/settings`);
-    await waitForConnection(page, LINKED_STATUS);
+    const page = await open('/settings');
     await at.browser.context.grantPermissions(['notifications'], { origin: at.perch.url });
     const settings = page.locator('#notifications');
     const turnOn = settings.getByRole('button', { name: 'Turn on' });
@@ -189,15 +190,13 @@ describe.runIf(executable !== null)('an app in the background', () => {
     if (await turnOn.isVisible()) await turnOn.click();
     await settings.getByText('On in this browser').waitFor();
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
-    // Another host served while no page was open: an event during the change of hosts reaches no page.
-    await waitForTabHost(at.perch);
-    await waitForConnection(page, LINKED_STATUS);
-    await setVisible(page, 'hidden');
+    for (const tab of [host, page]) await setVisible(tab, 'hidden');
     await hideAllTabs(page);
     await outside.client.call('chat.send', { message: 'Anything new?', sessionId: 'filed' });
     await waitFor(async () => (await notifications(page)).length > 0, 'the notification');
     expect((await notifications(page)).map(({ body }) => body)).toEqual(['Kept for later']);
     await page.close();
+    await host.close();
   });
 
   verifies(

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
-import { createCollection, toFile } from '../../web/gateway/agent/collections/fixture.ts';
+import { toFile } from '../../web/gateway/agent/collections/fixture.ts';
 import { verifies } from '../requirements.ts';
+import { waitFor } from '../support/test-gateway.ts';
 import { openLinkedPage } from './connection-status.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { connectOutside } from './outside-client.ts';
@@ -17,7 +18,11 @@ describe('citations in the app', () => {
     const page = await openLinkedPage(at.browser, at.perch);
     using outside = await connectOutside(at.perch);
     const { client } = outside;
-    await createCollection(client, [toFile('whales.md', WHALES)]);
+    const { collection } = await client.call('collections.create', { name: 'Library' });
+    await client.call('collections.addFiles', { collectionId: collection.id, files: [toFile('whales.md', WHALES)] });
+    const isIndexed = async (): Promise<boolean> =>
+      (await client.call('collections.get', { collectionId: collection.id })).collection.state !== 'indexing';
+    await waitFor(isIndexed, 'the indexed collection');
     const { passages } = await client.call('collections.search', { query: 'krill' });
     const passage = passages.find(({ text }) => text.includes('krill'));
     if (!passage) throw new Error('the passage was not found');

@@ -162,7 +162,9 @@ it('after a crash while sending: looks it up, or calls it unconfirmed', async ()
 
 it('calls nothing delivered before the platform says so', async () => {
   const { deliveries, pass } = await start(['ok', 'ok', 'ok', 'ok']);
-  const ids = await Promise.all(['a', 'b', 'c', 'd'].map(async (key) => (await deliveries.send(request({ key, text: key }))).id));
+  const ids: string[] = [];
+  // One after another: the platform's ids follow the order in which they are stored.
+  for (const key of ['a', 'b', 'c', 'd']) ids.push((await deliveries.send(request({ key, text: key }))).id);
   await pass(0);
   for (const id of ids) expect(await deliveries.get(id)).toMatchObject({ state: 'accepted' });
   const [a = '', b = '', c = '', d = ''] = ids;
