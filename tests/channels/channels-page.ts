@@ -3,6 +3,7 @@ import { channelCatalog } from '../../web/gateway/automation/channels/channel-ca
 import { DiscordAdapter } from '../../web/gateway/automation/channels/discord/discord-adapter.ts';
 import { MatrixAdapter } from '../../web/gateway/automation/channels/matrix/matrix-adapter.ts';
 import { NostrAdapter } from '../../web/gateway/automation/channels/nostr/nostr-adapter.ts';
+import { SlackAdapter } from '../../web/gateway/automation/channels/slack/slack-adapter.ts';
 import { TelegramAdapter } from '../../web/gateway/automation/channels/telegram/telegram-adapter.ts';
 import { XAdapter } from '../../web/gateway/automation/channels/x/x-adapter.ts';
 import { getStartableSpec, isStartable, type StartableChannel } from '../../web/gateway/config/sections/channel-settings.ts';
@@ -11,6 +12,7 @@ const ADAPTERS: Record<StartableChannel, { prototype: ChannelAdapter }> = {
   telegram: TelegramAdapter,
   x: XAdapter,
   discord: DiscordAdapter,
+  slack: SlackAdapter,
   matrix: MatrixAdapter,
   nostr: NostrAdapter,
 };

@@ -27,9 +27,18 @@ export interface SentReceipt {
   error?: string;
 }
 
+/** A message that its sender has deleted. */
+export interface DeletedMessage {
+  /** The chat, as `IncomingMessage.to`. */
+  to: string;
+  platformId: string;
+}
+
 /** Result of polling the platform. */
 export interface PollResult {
   messages: IncomingMessage[];
+  /** Messages that are not answered any more if they still wait. */
+  deleted?: DeletedMessage[];
   presses?: ButtonPress[];
   receipts?: SentReceipt[];
   /** Read positions; stored in one write with the messages. */
