@@ -24,7 +24,7 @@ const METHOD_FEATURES: readonly { name: string; method: keyof ChannelAdapter; ab
   { name: 'Typing', method: 'typing', about: 'A typing indicator shows while the agent works.' },
   { name: 'Reactions', method: 'react', about: 'With `reactions`, the account reacts to a message while it is answered.' },
   { name: 'Messages first', method: 'post', about: 'Perch can send a message that answers none, such as the result of a job.' },
-  { name: 'Buttons', method: 'answerPress', about: 'A message of Perch can have buttons.' },
+  { name: 'Buttons', method: 'answerPress', about: 'A message of Perch can have buttons. On Matrix, reactions stand for them.' },
   { name: 'Corrections', method: 'edit', about: 'Perch can replace a message that it sent.' },
   { name: 'Lookup', method: 'findSent', about: 'A message that may have been sent is looked up instead of sent twice.' },
 ];

@@ -41,6 +41,7 @@ export const channels = [
     'channels/matrix-groups': 'Matrix: in groups mentions and replies are answered, in threads each as a conversation of its own.',
     'channels/matrix-invites': 'Matrix: invitations of people who may write are accepted; strangers may only open a private chat.',
     'channels/matrix-once': 'Matrix: whatever is lost, repeated, refused or left out, each message is answered once.',
+    'channels/matrix-files': 'Matrix: pictures and documents reach the agent, and files of answers go out.',
     'channels/matrix-errors': 'Matrix: a wrong token, a missing address and a limit are told in the status.',
     'channels/nostr':
       'Nostr, by relays, without a bridge: private messages are answered, encrypted, and in groups if they mention the account.',

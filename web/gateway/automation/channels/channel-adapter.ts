@@ -75,6 +75,8 @@ export interface Button {
   label: string;
   /** At most 64 characters: returned when the button is pressed. */
   value: string;
+  /** The reaction that stands for the button, on platforms without buttons. */
+  emoji?: string;
 }
 
 /** A message that answers none, such as the result of a job. */

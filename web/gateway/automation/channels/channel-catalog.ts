@@ -122,7 +122,7 @@ const channelKinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'catego
     category: 'messenger',
     color: '#0dbd8b',
     icon: 'brackets',
-    capabilities: toCapabilities('typing', 'reactions', 'threads', 'editing', 'deletion', 'pins', 'read_receipts'),
+    capabilities: toCapabilities('typing', 'reactions', 'threads', 'editing', 'deletion', 'buttons', 'pins', 'read_receipts'),
     media_limits: toMediaLimits(20_000, 50),
     supports_dm: true,
     supports_groups: true,

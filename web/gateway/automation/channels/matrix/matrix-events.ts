@@ -29,7 +29,7 @@ const messageContent = z.object({
 type MessageContent = z.infer<typeof messageContent>;
 
 /** An unreadable event is skipped, so that it cannot block the others forever. */
-const event = z
+export const matrixEvent = z
   .object({
     type: z.string(),
     event_id: z.string().catch(''),
@@ -40,9 +40,9 @@ const event = z
   })
   .nullable()
   .catch(null);
-export type MatrixEvent = NonNullable<z.infer<typeof event>>;
+export type MatrixEvent = NonNullable<z.infer<typeof matrixEvent>>;
 
-export const eventList = z.array(event).transform((events) => events.filter((each) => each !== null));
+export const eventList = z.array(matrixEvent).transform((events) => events.filter((each) => each !== null));
 
 const events = z.object({ events: eventList }).catch({ events: [] });
 const joinedRoom = z.object({
@@ -70,7 +70,7 @@ export const createSyncFilter = (limit: number): string =>
       account_data: { types: [] },
       state: { types: [], lazy_load_members: true },
       ephemeral: { types: ['m.receipt'] },
-      timeline: { types: ['m.room.message', 'm.room.encrypted', 'm.room.member', 'm.room.name'], limit },
+      timeline: { types: ['m.room.message', 'm.room.encrypted', 'm.reaction', 'm.room.member', 'm.room.name'], limit },
     },
   });
 
