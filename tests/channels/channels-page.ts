@@ -3,6 +3,7 @@ import { channelCatalog } from '../../web/gateway/automation/channels/channel-ca
 import { DiscordAdapter } from '../../web/gateway/automation/channels/discord/discord-adapter.ts';
 import { MatrixAdapter } from '../../web/gateway/automation/channels/matrix/matrix-adapter.ts';
 import { NostrAdapter } from '../../web/gateway/automation/channels/nostr/nostr-adapter.ts';
+import { NtfyAdapter } from '../../web/gateway/automation/channels/ntfy/ntfy-adapter.ts';
 import { SlackAdapter } from '../../web/gateway/automation/channels/slack/slack-adapter.ts';
 import { TelegramAdapter } from '../../web/gateway/automation/channels/telegram/telegram-adapter.ts';
 import { XAdapter } from '../../web/gateway/automation/channels/x/x-adapter.ts';
@@ -13,6 +14,7 @@ const ADAPTERS: Record<StartableChannel, { prototype: ChannelAdapter }> = {
   x: XAdapter,
   discord: DiscordAdapter,
   slack: SlackAdapter,
+  ntfy: NtfyAdapter,
   matrix: MatrixAdapter,
   nostr: NostrAdapter,
 };
@@ -58,7 +60,7 @@ export function createChannelsPage(): string {
     '',
     '- **In a tab alone.** Works without the bridge.',
     '- **Groups.** Replies in groups, by the settings `groups` and `rooms`.',
-    '- **Message length.** Longer replies are split. In characters; on Matrix and Nostr in bytes.',
+    '- **Message length.** Longer replies are split. In characters; on Matrix, Nostr and ntfy in bytes.',
     ...METHOD_FEATURES.map(({ name, about }) => `- **${name}.** ${about}`),
     '',
   ].join('\n');

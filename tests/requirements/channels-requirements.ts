@@ -59,6 +59,9 @@ export const channels = [
       'Slack: whatever is lost, repeated, limited or missed, each message is answered once; envelopes are acknowledged once they are stored.',
     'channels/slack-errors': 'Slack: wrong, revoked and missing tokens, missing scopes and socket mode that is off are told in the status.',
     'channels/slack-files': 'Slack: files come and go; the token is sent to Slack only.',
+    'channels/ntfy': 'ntfy, without a bridge: messages of a topic are answered in another one, with files.',
+    'channels/ntfy-once': 'ntfy: lost responses, limits and cuts: each message is answered once, and posts are proved by the response.',
+    'channels/ntfy-errors': 'ntfy: a wrong token, a missing topic and the same one twice are told in the status.',
     'channels/deleted': 'A message that was deleted while it waits is not answered.',
     'channels/everyone': 'An empty `allowedUsers` allows everyone; Doctor warns, and the owner is asked about it once.',
     'channels/errors':

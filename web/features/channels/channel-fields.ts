@@ -41,6 +41,8 @@ const CHANNEL_FIELDS: Readonly<Record<string, Omit<ChannelField, 'label' | 'hint
     defaultValue: 3000,
     rare: true,
   },
+  topic: { label: () => m.channels_field_topic(), hint: () => m.channels_hint_topic(), kind: 'text' },
+  inboxTopic: { label: () => m.channels_field_inbox_topic(), hint: () => m.channels_hint_inbox_topic(), kind: 'text' },
   homeserver: { label: () => m.channels_field_homeserver(), hint: () => m.channels_hint_homeserver(), kind: 'text' },
   accessToken: { label: () => m.channels_field_access_token(), hint: () => m.channels_hint_access_token(), kind: 'text' },
   privateKey: { label: () => m.channels_field_private_key(), hint: () => m.channels_hint_private_key(), kind: 'text' },

@@ -166,7 +166,7 @@ export class RunningChannels {
   /** Each platform's code is loaded when its channel starts. */
   async #createAdapter(id: StartableChannel, token: string): Promise<ChannelAdapter> {
     const { fetch, clock, config } = this.#deps;
-    const { x, telegram, matrix, nostr, discord, slack } = config.settings.channels;
+    const { x, telegram, matrix, nostr, discord, slack, ntfy } = config.settings.channels;
     switch (id) {
       case 'telegram': {
         const { TelegramAdapter } = await import('./telegram/telegram-adapter.ts');
@@ -189,6 +189,11 @@ export class RunningChannels {
         const { SlackAdapter } = await import('./slack/slack-adapter.ts');
         const appToken = config.getSecret('channels.slack.appToken') ?? '';
         return new SlackAdapter({ fetch, clock, token, appToken, apiBase: getApiBase(id, slack) });
+      }
+      case 'ntfy': {
+        const { NtfyAdapter } = await import('./ntfy/ntfy-adapter.ts');
+        const topics = { topic: ntfy?.topic ?? '', inboxTopic: ntfy?.inboxTopic ?? '' };
+        return new NtfyAdapter({ fetch, clock, token, ...topics, apiBase: getApiBase(id, ntfy) });
       }
       case 'x': {
         const { XAdapter } = await import('./x/x-adapter.ts');

@@ -88,6 +88,15 @@ const slackSettings = commonSettings.extend({
   appToken: z.string().max(4096).optional(),
   apiBase: apiBase.optional(),
 });
+const ntfyTopic = z.string().regex(/^[\w-]{1,64}$/, 'must have up to 64 letters, digits, "_" and "-"');
+const ntfySettings = commonSettings.extend({
+  /** Topic that Perch writes to. */
+  topic: ntfyTopic.nullish(),
+  /** Topic that Perch reads. */
+  inboxTopic: ntfyTopic.nullish(),
+  accessToken: z.string().max(4096).optional(),
+  apiBase: apiBase.optional(),
+});
 const telegramSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
 
 /** `channels` of the configuration, by channel id. */
@@ -99,6 +108,7 @@ export const channelSettings = z
     nostr: nostrSettings.optional(),
     discord: discordSettings.optional(),
     slack: slackSettings.optional(),
+    ntfy: ntfySettings.optional(),
   })
   // Platforms that this build does not know may have any settings.
   .catchall(commonSettings.catchall(z.any()))
@@ -111,6 +121,8 @@ type Channels = z.infer<typeof channelSettings>;
 interface StartableSpec {
   /** Setting with the secret that the channel requires. */
   token: string;
+  /** Whether it also works without that secret. */
+  isTokenOptional?: boolean;
   /** Settings with further secrets that it requires. */
   secrets?: readonly string[];
   /** Whether the channel cannot work from a tab alone: the platform's API is closed to browsers, or needs TCP. */
@@ -132,6 +144,7 @@ const STARTABLE = {
   },
   discord: { token: 'botToken', needsBridge: true, apiBase: 'https://discord.com' },
   slack: { token: 'botToken', secrets: ['appToken'], needsBridge: true, apiBase: 'https://slack.com' },
+  ntfy: { token: 'accessToken', isTokenOptional: true, needsBridge: false, apiBase: 'https://ntfy.sh' },
   // The key is not sent anywhere: it only signs.
   nostr: { token: 'privateKey', needsBridge: false },
 } as const satisfies Record<string, StartableSpec>;
