@@ -14,6 +14,7 @@ export const GROUPS: readonly { title: string; pages: readonly string[] }[] = [
       'channels-discord',
       'channels-slack',
       'channels-ntfy',
+      'channels-whatsapp',
       'browser',
     ],
   },

@@ -6,6 +6,7 @@ import { NostrAdapter } from '../../web/gateway/automation/channels/nostr/nostr-
 import { NtfyAdapter } from '../../web/gateway/automation/channels/ntfy/ntfy-adapter.ts';
 import { SlackAdapter } from '../../web/gateway/automation/channels/slack/slack-adapter.ts';
 import { TelegramAdapter } from '../../web/gateway/automation/channels/telegram/telegram-adapter.ts';
+import { WhatsAppAdapter } from '../../web/gateway/automation/channels/whatsapp/whatsapp-adapter.ts';
 import { XAdapter } from '../../web/gateway/automation/channels/x/x-adapter.ts';
 import { getStartableSpec, isStartable, type StartableChannel } from '../../web/gateway/config/sections/channel-settings.ts';
 
@@ -15,6 +16,7 @@ const ADAPTERS: Record<StartableChannel, { prototype: ChannelAdapter }> = {
   discord: DiscordAdapter,
   slack: SlackAdapter,
   ntfy: NtfyAdapter,
+  whatsapp: WhatsAppAdapter,
   matrix: MatrixAdapter,
   nostr: NostrAdapter,
 };

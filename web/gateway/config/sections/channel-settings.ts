@@ -97,6 +97,17 @@ const ntfySettings = commonSettings.extend({
   accessToken: z.string().max(4096).optional(),
   apiBase: apiBase.optional(),
 });
+const whatsAppSettings = commonSettings.extend({
+  phoneNumberId: z
+    .string()
+    .regex(/^\d{1,32}$/, 'must be the ID of the phone number, in digits')
+    .optional(),
+  accessToken: z.string().max(4096).optional(),
+  /** Secret of the app at Meta. */
+  secret: z.string().max(4096).optional(),
+  verifyToken: z.string().max(200).optional(),
+  apiBase: apiBase.optional(),
+});
 const telegramSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
 
 /** `channels` of the configuration, by channel id. */
@@ -109,6 +120,7 @@ export const channelSettings = z
     discord: discordSettings.optional(),
     slack: slackSettings.optional(),
     ntfy: ntfySettings.optional(),
+    whatsapp: whatsAppSettings.optional(),
   })
   // Platforms that this build does not know may have any settings.
   .catchall(commonSettings.catchall(z.any()))
@@ -145,6 +157,7 @@ const STARTABLE = {
   discord: { token: 'botToken', needsBridge: true, apiBase: 'https://discord.com' },
   slack: { token: 'botToken', secrets: ['appToken'], needsBridge: true, apiBase: 'https://slack.com' },
   ntfy: { token: 'accessToken', isTokenOptional: true, needsBridge: false, apiBase: 'https://ntfy.sh' },
+  whatsapp: { token: 'accessToken', secrets: ['secret', 'verifyToken'], needsBridge: true, apiBase: 'https://graph.facebook.com' },
   // The key is not sent anywhere: it only signs.
   nostr: { token: 'privateKey', needsBridge: false },
 } as const satisfies Record<string, StartableSpec>;
@@ -153,7 +166,18 @@ export const STARTABLE_CHANNELS = Object.keys(STARTABLE) as StartableChannel[];
 export const isStartable = (name: string): name is StartableChannel => Object.hasOwn(STARTABLE, name);
 export const getStartableSpec = (name: StartableChannel): StartableSpec => STARTABLE[name];
 
-const SECRET_NAMES = ['bearerToken', 'botToken', 'appToken', 'accessToken', 'privateKey', 'token', 'password', 'secret', 'clientSecret'];
+const SECRET_NAMES = [
+  'bearerToken',
+  'botToken',
+  'appToken',
+  'accessToken',
+  'privateKey',
+  'token',
+  'password',
+  'secret',
+  'clientSecret',
+  'verifyToken',
+];
 
 /** Whether a path leads to a secret of a channel. */
 export const isChannelSecret = ([section, , name = '', ...rest]: readonly string[]): boolean =>
