@@ -51,7 +51,7 @@ export async function startWhatsAppServer(now: () => number) {
       uploads.push(body.toString('latin1'));
       return { json: { id: `upload${uploads.length}` } };
     }
-    const message = JSON.parse(body.toString()) as Omit<Sent, 'id'> & { reaction?: { message_id: string; emoji: string } };
+    const message = JSON.parse(body.toString()) as Sent & { reaction?: { message_id: string; emoji: string } };
     if ('status' in message) {
       marks.push(message);
       return { json: { success: true } };
@@ -63,7 +63,7 @@ export async function startWhatsAppServer(now: () => number) {
     if (options.isWindowClosed) return refuse(400, 131047, 'Re-engagement message');
     if ((message.text?.body.length ?? 0) > 4096 || (message.interactive?.body.text.length ?? 0) > 1024)
       return refuse(400, 100, 'Param text too long');
-    const stored: Sent = { ...message, id: `wamid.out${++lastId}` } as Sent;
+    const stored: Sent = { ...message, id: `wamid.out${++lastId}` };
     sent.push(stored);
     return { json: { messaging_product: 'whatsapp', contacts: [{ wa_id: message.to }], messages: [{ id: stored.id }] } };
   });

@@ -34,8 +34,10 @@ async function createNtfyGateway(settings: Record<string, unknown> = {}, model: 
 
 describe('ntfy', () => {
   verifies('channels/ntfy', 'without a bridge, messages of a topic are answered in another one; files come and go', async () => {
-    await using at = await createNtfyGateway({ tools: ['send_file'], owners: ['to-perch'] }, (call) =>
-      call.body.messages.at(-1)?.content === 'send me yours' ? [{ tool: 'send_file', args: { path: 'notes.txt' } }] : echoScript(call),
+    await using at = await createNtfyGateway({ tools: ['send_file'], owners: ['to-perch'] }, (call, ...rest) =>
+      call.body.messages.at(-1)?.content === 'send me yours'
+        ? [{ tool: 'send_file', args: { path: 'notes.txt' } }]
+        : echoScript(call, ...rest),
     );
     at.server.write('to-perch', 'from before');
     at.clock.advance(5_000);

@@ -81,8 +81,10 @@ describe('whatsapp', () => {
   });
 
   verifies('channels/whatsapp', 'files come and go', async () => {
-    await using at = await createWhatsAppGateway({ tools: ['send_file'], owners: [ADA] }, (call) =>
-      call.body.messages.at(-1)?.content === 'send me yours' ? [{ tool: 'send_file', args: { path: 'notes.txt' } }] : echoScript(call),
+    await using at = await createWhatsAppGateway({ tools: ['send_file'], owners: [ADA] }, (call, ...rest) =>
+      call.body.messages.at(-1)?.content === 'send me yours'
+        ? [{ tool: 'send_file', args: { path: 'notes.txt' } }]
+        : echoScript(call, ...rest),
     );
     await at.client.call('workspace.write', { path: 'notes.txt', content: 'the notes' });
     await at.runs();
