@@ -15,6 +15,7 @@ export const GROUPS: readonly { title: string; pages: readonly string[] }[] = [
       'channels-slack',
       'channels-ntfy',
       'channels-whatsapp',
+      'channels-signal',
       'browser',
     ],
   },

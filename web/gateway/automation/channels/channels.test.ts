@@ -79,6 +79,7 @@ verifies('channels/catalog', 'each once, with settings that name its secrets', a
     'matrix',
     'nostr',
     'ntfy',
+    'signal',
     'whatsapp',
   ]);
   for (const { id, startable, reason, settings } of channels) {
