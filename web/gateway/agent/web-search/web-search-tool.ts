@@ -30,6 +30,7 @@ export const createWebSearchTool = ({ webSearch, canSearch }: WebSearchToolDeps)
       const { results, note } = await (await webSearch.load()).search(query, signal, { principal, sessionKey, agentId });
       if (results.length === 0) return { results, note: note ?? 'No results. Try other words.' };
       taint?.add(results.map(({ url }) => toWebSource(url)));
+      taint?.addFound(results.map(({ url }) => url));
       const numbers = cite?.(
         results.map(({ url, title, snippet }): CitableSource => ({ id: url, kind: 'web', title, text: snippet, url })),
       );

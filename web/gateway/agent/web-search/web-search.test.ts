@@ -3,6 +3,8 @@ import type { CitableSource } from '#shared/rpc/passage.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import { SEARCH_KEY, startSearchServer } from '../../../../tests/support/search-server.ts';
+import { webPort } from '#shared/ports/web-port.ts';
+import { createCapability, FakeBridge } from '../../../../tests/support/fake-bridge.ts';
 import { type ModelScript, createScriptedModel, createTestGateway, waitFor } from '../../../../tests/support/test-gateway.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { ToolContext } from '../tools/tool-registry.ts';
@@ -12,10 +14,15 @@ import { createWebSearchTool } from './web-search-tool.ts';
 type SearchServer = Awaited<ReturnType<typeof startSearchServer>>;
 
 /** A gateway whose searches go to the local server. */
-async function createSearchGateway(server: SearchServer, webSearch: object | null, options: { model?: ModelScript; clock?: Clock } = {}) {
+async function createSearchGateway(
+  server: SearchServer,
+  webSearch: object | null,
+  options: { model?: ModelScript; clock?: Clock; bridge?: FakeBridge } = {},
+) {
   const model = createScriptedModel(options.model ?? (() => ['done']));
   const gw = await createTestGateway({
     ...(options.clock ? { clock: options.clock } : {}),
+    ...(options.bridge ? { bridge: options.bridge } : {}),
     fetch: (url, init) => {
       const body = init.bytes ?? init.body;
       return url.startsWith(server.url)
@@ -282,6 +289,42 @@ describe('the tool', () => {
     expect(results).toContain('Invalid arguments for web_search');
     expect(server.requests).toHaveLength(2);
     expect(gw.faults).toEqual([]);
+  });
+
+  verifies('search.web/tool', 'opens what it found without asking; other pages and private hosts ask', async () => {
+    await using server = await startSearchServer([
+      { title: 'Tulips', url: 'https://flowers.test/tulips', text: 'Tulips' },
+      { title: 'Private', url: 'http://nas.test:8080/', text: 'Private' },
+    ]);
+    const fetched: string[] = [];
+    const bridge = new FakeBridge(
+      createCapability(webPort, {
+        'web.fetch': async ({ url }) => {
+          fetched.push(url);
+          return { url, status: 200, contentType: 'text/plain', body: btoa('Tulips bloom in April.') };
+        },
+      }),
+    );
+    const urls = ['https://flowers.test/tulips', 'http://nas.test:8080/', 'https://flowers.test/tulips?note=secret'];
+    const model: ModelScript = (_call, count) =>
+      count === 1
+        ? [{ tool: 'web_search', args: { query: 'tulip' } }]
+        : count === 2
+          ? urls.map((url) => ({ tool: 'web_fetch', args: { url } }))
+          : ['done'];
+    const t = await createSearchGateway(server, { provider: 'searxng', url: server.url }, { model, bridge });
+    await using gw = t.gw;
+    await t.client.call('config.set', { key: 'tools.webFetch.allow', value: ['nas.test:8080'] });
+    const sent = t.client.call('chat.send', { sessionId: 'main', message: 'What blooms?' });
+    const list = async () => (await t.client.call('approvals.list', {})).approvals;
+    await waitFor(async () => fetched.length === 1 && (await list()).length === 2);
+    expect(fetched).toEqual(['https://flowers.test/tulips']);
+    const approvals = await list();
+    expect(approvals.map(({ summary }) => summary).sort()).toEqual(urls.slice(1).map((url) => `Fetch ${url}`));
+    for (const { id } of approvals) await t.client.call('approvals.resolve', { id, decision: 'deny' });
+    await sent;
+    expect(gw.faults).toEqual([]);
+    bridge.detach();
   });
 
   verifies('search.web/hosted', 'runs for a hosted web search of /v1/responses', async () => {
