@@ -4,7 +4,7 @@ import { FORWARD_KIND, WITHDRAW_KIND } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { accessPort } from '#shared/ports/access-port.ts';
 import { linkedBrowsersPort } from '#shared/ports/linked-browsers-port.ts';
-import { BLOBS_KIND, JOURNAL_KIND } from '#shared/ports/journal-port.ts';
+import { BLOBS_KIND, JOURNAL_KIND } from '#shared/ports/journal-streams.ts';
 import { desktopPort } from '#shared/ports/desktop-port.ts';
 import { browserPort } from '#shared/ports/browser-port.ts';
 import { backupPort } from '#shared/ports/backup-port.ts';

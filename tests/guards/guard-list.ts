@@ -345,7 +345,7 @@ export const GUARDS: readonly Guard[] = [
   // Names, sizes and texts
   {
     name: 'Path keys',
-    file: 'shared/rpc/methods/workspace-contracts.ts',
+    file: 'shared/rpc/workspace-file.ts',
     find: "!path.split('/').some((part) => part === '.' || part === '..')",
     replace: 'path.length > 0',
     test: 'web/gateway/agent/workspace/workspaces.test.ts',

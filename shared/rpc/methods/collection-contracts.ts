@@ -3,7 +3,7 @@ import { id } from '../frames.ts';
 import { citableSource, passageLocator } from '../passage.ts';
 import { createVisibleName } from '../visible-name.ts';
 import { z } from '../zod.ts';
-import { workspacePath } from './workspace-contracts.ts';
+import { workspacePath } from '../workspace-file.ts';
 
 /** Limits of collections. */
 export const COLLECTION_LIMITS = {

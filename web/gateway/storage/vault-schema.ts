@@ -1,6 +1,6 @@
 import type { DBSchema, IDBPTransaction, StoreNames } from 'idb';
 import type { JournalPosition } from '#shared/ports/journal-port.ts';
-import type { FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
+import type { FileRecord } from '#shared/rpc/workspace-file.ts';
 import type { MessagePart } from '#shared/rpc/record-schemas.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';

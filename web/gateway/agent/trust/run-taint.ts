@@ -1,5 +1,5 @@
 import type { OutsideGrant } from '#shared/rpc/methods/cron-contracts.ts';
-import { workspacePath } from '#shared/rpc/methods/workspace-contracts.ts';
+import { workspacePath } from '#shared/rpc/workspace-file.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
 import { isProtectedPath } from '../workspace/protected-paths.ts';
 import { isFromKey, mergeSources } from './content-sources.ts';

@@ -1,5 +1,4 @@
 import { lazy } from '#shared/async/lazy.ts';
-import { speechPort } from '#shared/ports/speech-port.ts';
 import { allowsScope } from '#shared/rpc/scopes.ts';
 import type { AgentToolkit } from '../../agent/toolkit/agent-toolkit.ts';
 import { VAULT_SCOPE } from '../../agent/budgets/budget-scopes.ts';
@@ -46,10 +45,11 @@ export const httpModule = defineModule<HttpNeeds>()({
   async load({ runDeps, rights, ...needs }) {
     const { vault, timeZone, agent } = runDeps;
     const { providers, clock, version, fault, tools, labels, bridge, audio, log } = needs;
-    const [budgets, { createHttpHandler }, { HttpAgents }] = await Promise.all([
+    const [budgets, { createHttpHandler }, { HttpAgents }, { speechPort }] = await Promise.all([
       needs.budgets.load(),
       import('./http-handler.ts'),
       import('../../agent/runs/http-agents.ts'),
+      import('#shared/ports/speech-port.ts'),
     ]);
     return createHttpHandler({
       agents: isolateKeySessions(new HttpAgents({ ...runDeps, ...needs }), rights.scopes),
