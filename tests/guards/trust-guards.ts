@@ -336,4 +336,12 @@ export const TRUST_GUARDS: readonly Guard[] = [
     test: 'web/gateway/automation/channels/matrix/matrix.test.ts',
     only: 'that the owner has left',
   },
+  {
+    name: 'Policies of commands: jobs of keys',
+    file: 'web/gateway/agent/exec/exec-tool.ts',
+    find: 'toGrantee(actsFor, agentId)',
+    replace: 'toGrantee(principal, agentId)',
+    test: 'web/gateway/agent/exec/exec-approved.test.ts',
+    only: 'for the job of a key',
+  },
 ];
