@@ -2,6 +2,7 @@ import { writeEvent } from '#shared/http/messages-api.ts';
 import type { ToolCall, Usage } from '#shared/rpc/record-schemas.ts';
 import type { ModelEvent } from '../../../providers/provider.ts';
 import type { FinishReason } from '../completion-objects.ts';
+import { type CitedText, type PlacedCitation, splitCitedText, toPlacedCitations } from './message-citations.ts';
 
 /** Fields common to all events of an answer. */
 export interface MessageHead {
@@ -13,7 +14,7 @@ export interface MessageHead {
 export const createMessageHead = (model: string): MessageHead => ({ id: `msg_${crypto.randomUUID().replaceAll('-', '')}`, model });
 
 type ContentBlock =
-  | { type: 'text'; text: string; citations: null }
+  | ({ type: 'text' } & CitedText)
   | { type: 'thinking'; thinking: string; signature: string }
   | { type: 'tool_use'; id: string; name: string; input: Record<string, unknown>; caller: { type: 'direct' } };
 
@@ -38,6 +39,7 @@ function toMessagesUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWrit
 /** Builds a whole answer from model events. */
 export class MessageBuilder {
   readonly #blocks: ContentBlock[] = [];
+  readonly #citations: PlacedCitation[] = [];
   #finish: FinishReason = 'stop';
   #refusal = '';
   #stopSequence: string | null = null;
@@ -64,6 +66,9 @@ export class MessageBuilder {
         this.allText += JSON.stringify(event.call);
         this.#blocks.push(toToolBlock(event.call, event.call.args));
         break;
+      case 'citations':
+        this.#citations.push(...toPlacedCitations(event));
+        break;
       case 'usage':
         this.usage = event.usage;
         break;
@@ -82,7 +87,19 @@ export class MessageBuilder {
   }
 
   toMessage({ id, model }: MessageHead, usage: Usage): Record<string, unknown> {
-    return { id, type: 'message', role: 'assistant', model, content: this.#blocks, ...this.stop(), usage: toMessagesUsage(usage) };
+    return { id, type: 'message', role: 'assistant', model, content: this.#toContent(), ...this.stop(), usage: toMessagesUsage(usage) };
+  }
+
+  /** The blocks; cited claims are text blocks of their own, as the API has them. */
+  #toContent(): ContentBlock[] {
+    if (this.#citations.length === 0) return this.#blocks;
+    let offset = 0;
+    return this.#blocks.flatMap((block) => {
+      if (block.type !== 'text') return [block];
+      const parts = splitCitedText(block.text, offset, this.#citations);
+      offset += block.text.length;
+      return parts.map((part): ContentBlock => ({ type: 'text', ...part }));
+    });
   }
 }
 
@@ -98,6 +115,9 @@ export class MessageWriter {
   readonly #head: MessageHead;
   #index = -1;
   #open: ContentBlock['type'] | undefined;
+  /** Length of all text, and of that before the open block, in UTF-16 code units. */
+  #textLength = 0;
+  #blockOffset = 0;
 
   constructor(head: MessageHead) {
     this.#head = head;
@@ -115,7 +135,7 @@ export class MessageWriter {
     switch (event.type) {
       case 'text':
       case 'refusal':
-        return this.#begin(toTextBlock('')) + this.#delta({ type: 'text_delta', text: event.text });
+        return this.#writeText(event.text);
       case 'reasoning':
         return this.#begin(toThinkingBlock('')) + this.#delta({ type: 'thinking_delta', thinking: event.text });
       case 'tool_call': {
@@ -123,6 +143,14 @@ export class MessageWriter {
         const json = this.#delta({ type: 'input_json_delta', partial_json: JSON.stringify(event.call.args) });
         return blockStart + json + this.close();
       }
+      // The text has been sent, so citations refer to its whole block.
+      case 'citations':
+        return this.#open !== 'text'
+          ? ''
+          : toPlacedCitations(event)
+              .filter(({ start }) => start >= this.#blockOffset)
+              .map(({ citation }) => this.#delta({ type: 'citations_delta', citation }))
+              .join('');
       default:
         return '';
     }
@@ -142,6 +170,13 @@ export class MessageWriter {
       writeEvent({ type: 'message_delta', delta: toStopFields, usage: toMessagesUsage(usage) }) +
       writeEvent({ type: 'message_stop' })
     );
+  }
+
+  #writeText(text: string): string {
+    const blockStart = this.#begin(toTextBlock(''));
+    if (blockStart !== '') this.#blockOffset = this.#textLength;
+    this.#textLength += text.length;
+    return blockStart + this.#delta({ type: 'text_delta', text });
   }
 
   #begin(block: ContentBlock): string {
