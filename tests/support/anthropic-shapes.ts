@@ -8,6 +8,7 @@ const usage = z.object({
   output_tokens: tokens,
   cache_creation_input_tokens: tokens,
   cache_read_input_tokens: tokens,
+  server_tool_use: z.strictObject({ web_search_requests: tokens, web_fetch_requests: tokens }).exactOptional(),
 });
 const cited = { cited_text: z.string(), title: z.string().nullable() };
 const position = z.number().int().nonnegative();
@@ -25,6 +26,28 @@ const citation = z.discriminatedUnion('type', [
 const block = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string(), citations: z.array(citation).nullish() }),
   z.object({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() }),
+  z.object({
+    type: z.literal('server_tool_use'),
+    id: z.string().regex(/^srvtoolu_[a-zA-Z0-9_]+$/),
+    name: z.literal('web_search'),
+    input: z.record(z.string(), z.unknown()),
+  }),
+  z.object({
+    type: z.literal('web_search_tool_result'),
+    tool_use_id: z.string().regex(/^srvtoolu_[a-zA-Z0-9_]+$/),
+    content: z.union([
+      z.array(
+        z.strictObject({
+          type: z.literal('web_search_result'),
+          url: z.url(),
+          title: z.string(),
+          page_age: z.string().nullable(),
+          encrypted_content: z.string(),
+        }),
+      ),
+      z.strictObject({ type: z.literal('web_search_tool_result_error'), error_code: z.literal('unavailable') }),
+    ]),
+  }),
   z.object({ type: z.literal('tool_use'), id: z.string().min(1), name: z.string().min(1), input: z.record(z.string(), z.unknown()) }),
 ]);
 const stopReason = z.enum([

@@ -162,9 +162,9 @@ verifies('chat.citations/messages', 'cites in answers of agents over /v1/message
   // What has been streamed stays in one block.
   const streamed = await anthropic.messages.stream(params).finalMessage();
   expect(streamed.content).toEqual([{ type: 'text', text: 'Blue whales eat krill. That is all.', citations: [citation] }]);
-  // A client sends an answer back as it was.
+  // A client sends an answer back as it was: one text, which is known as a reply to this client.
   const next = [...params.messages, { role: 'assistant' as const, content: whole.content }, { role: 'user' as const, content: 'Sure?' }];
   await anthropic.messages.create({ ...params, messages: next });
-  expect(JSON.stringify(gw.calls.at(-1)?.body.messages)).toContain('That is all.');
+  expect(JSON.stringify(gw.calls.at(-1)?.body.messages)).toContain('Blue whales eat krill. That is all.');
   expect(gw.faults).toEqual([]);
 });
