@@ -2,53 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { CitableSource } from '#shared/rpc/passage.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { FakeClock } from '../../../../tests/support/fake-clock.ts';
+import { createSearchGateway, type SearchServer } from '../../../../tests/support/search-gateway.ts';
 import { SEARCH_KEY, startSearchServer } from '../../../../tests/support/search-server.ts';
+import { type ModelScript, waitFor } from '../../../../tests/support/test-gateway.ts';
 import { webPort } from '#shared/ports/web-port.ts';
 import { createCapability, FakeBridge } from '../../../../tests/support/fake-bridge.ts';
-import { type ModelScript, createScriptedModel, createTestGateway, waitFor } from '../../../../tests/support/test-gateway.ts';
-import type { Clock } from '#shared/async/clock.ts';
 import type { ToolContext } from '../tools/tool-registry.ts';
 import { RunTaint } from '../trust/run-taint.ts';
 import { createWebSearchTool } from './web-search-tool.ts';
-
-type SearchServer = Awaited<ReturnType<typeof startSearchServer>>;
-
-/** A gateway whose searches go to the local server. */
-async function createSearchGateway(
-  server: SearchServer,
-  webSearch: object | null,
-  options: { model?: ModelScript; clock?: Clock; bridge?: FakeBridge } = {},
-) {
-  const model = createScriptedModel(options.model ?? (() => ['done']));
-  const gw = await createTestGateway({
-    ...(options.clock ? { clock: options.clock } : {}),
-    ...(options.bridge ? { bridge: options.bridge } : {}),
-    fetch: (url, init) => {
-      const body = init.bytes ?? init.body;
-      return url.startsWith(server.url)
-        ? fetch(url, {
-            method: init.method ?? 'GET',
-            headers: init.headers ?? {},
-            signal: init.signal,
-            redirect: 'manual',
-            body: body ?? null,
-          })
-        : model.fetch(url, init);
-    },
-  });
-  const { client } = await gw.client();
-  await client.call('config.patch', {
-    patch: {
-      providers: {
-        openai: { kind: 'openai', baseUrl: server.url, apiKey: SEARCH_KEY },
-        claude: { kind: 'anthropic', baseUrl: server.url, apiKey: SEARCH_KEY },
-        gemini: { kind: 'google', baseUrl: server.url, apiKey: SEARCH_KEY },
-      },
-      tools: { webSearch },
-    },
-  });
-  return { gw, client, model };
-}
 
 const SERVICES: [string, Record<string, unknown>][] = [
   ['Brave Search', { provider: 'brave', apiKey: SEARCH_KEY }],
@@ -349,7 +310,7 @@ describe('the tool', () => {
     await t.client.call('config.set', { key: 'tools.webSearch', value: { provider: 'searxng', url: server.url } });
     expect(await post('perch/main')).toEqual([null, [{ type: 'web_search_preview' }], 'In April.']);
     expect(server.requests).toHaveLength(1);
-    expect((await post('test/scripted'))[0]).toBe('tools[0]');
+    expect(await post('test/scripted')).toEqual([null, [{ type: 'web_search_preview' }], 'In April.']);
     expect(gw.faults).toEqual([]);
   });
 
