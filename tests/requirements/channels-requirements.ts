@@ -41,6 +41,7 @@ export const channels = [
     'channels/matrix-groups': 'Matrix: in groups mentions and replies are answered, in threads each as a conversation of its own.',
     'channels/matrix-invites': 'Matrix: invitations of people who may write are accepted; strangers may only open a private chat.',
     'channels/matrix-once': 'Matrix: whatever is lost, repeated, refused or left out, each message is answered once.',
+    'channels/matrix-files': 'Matrix: pictures and documents reach the agent, and files of answers go out.',
     'channels/matrix-errors': 'Matrix: a wrong token, a missing address and a limit are told in the status.',
     'channels/nostr':
       'Nostr, by relays, without a bridge: private messages are answered, encrypted, and in groups if they mention the account.',
@@ -50,7 +51,15 @@ export const channels = [
     'channels/discord':
       'Discord: private messages, mentions and replies are answered, each thread by itself; buttons tell who pressed them.',
     'channels/discord-once': 'Discord: sessions go on after cuts, and what a lost one missed is fetched; each message is answered once.',
+    'channels/discord-files': 'Discord: files of messages reach the agent, and files of answers go out.',
     'channels/discord-errors': 'Discord: a wrong token and a missing permission are told in the status.',
+    'channels/slack':
+      'Slack, by socket mode: private messages are answered, mentions in threads; answers keep their formatting and notify nobody by name.',
+    'channels/slack-once':
+      'Slack: whatever is lost, repeated, limited or missed, each message is answered once; envelopes are acknowledged once they are stored.',
+    'channels/slack-errors': 'Slack: wrong, revoked and missing tokens, missing scopes and socket mode that is off are told in the status.',
+    'channels/slack-files': 'Slack: files come and go; the token is sent to Slack only.',
+    'channels/deleted': 'A message that was deleted while it waits is not answered.',
     'channels/everyone': 'An empty `allowedUsers` allows everyone; Doctor warns, and the owner is asked about it once.',
     'channels/errors':
       'Nonsense, cut connections, 5xx, endless bodies: `channels.status` says `error` with the problem, and the channel comes back by itself.',

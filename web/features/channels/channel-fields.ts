@@ -22,6 +22,7 @@ interface ChannelField {
 const CHANNEL_FIELDS: Readonly<Record<string, Omit<ChannelField, 'label' | 'hint'> & { label: () => string; hint?: () => string }>> = {
   bearerToken: { label: () => m.channels_field_bearer_token(), hint: () => m.channels_hint_bearer_token(), kind: 'text' },
   botToken: { label: () => m.channels_field_bot_token(), hint: () => m.channels_hint_bot_token(), kind: 'text' },
+  appToken: { label: () => m.channels_field_app_token(), hint: () => m.channels_hint_app_token(), kind: 'text' },
   socialUsername: { label: () => m.channels_field_account(), hint: () => m.channels_hint_account(), kind: 'text', stripsAtSign: true },
   monitorMentions: { label: () => m.channels_field_mentions(), kind: 'switch', defaultValue: true },
   monitorDMs: { label: () => m.channels_field_direct(), hint: () => m.channels_hint_direct(), kind: 'switch', defaultValue: false },

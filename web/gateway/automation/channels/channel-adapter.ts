@@ -27,9 +27,18 @@ export interface SentReceipt {
   error?: string;
 }
 
+/** A message that its sender has deleted. */
+export interface DeletedMessage {
+  /** The chat, as `IncomingMessage.to`. */
+  to: string;
+  platformId: string;
+}
+
 /** Result of polling the platform. */
 export interface PollResult {
   messages: IncomingMessage[];
+  /** Messages that are not answered any more if they still wait. */
+  deleted?: DeletedMessage[];
   presses?: ButtonPress[];
   receipts?: SentReceipt[];
   /** Read positions; stored in one write with the messages. */
@@ -66,6 +75,8 @@ export interface Button {
   label: string;
   /** At most 64 characters: returned when the button is pressed. */
   value: string;
+  /** The reaction that stands for the button, on platforms without buttons. */
+  emoji?: string;
 }
 
 /** A message that answers none, such as the result of a job. */

@@ -14,8 +14,9 @@ export const getChannelToken = (id: StartableChannel, { config }: Pick<ChannelBl
 export function findBlocker(id: StartableChannel, deps: ChannelBlockerDeps): string | undefined {
   if (getStartableSpec(id).needsBridge && !deps.bridge.provides({ kind: 'egress' }))
     return 'This channel needs the bridge. Start Perch with `perch gateway run`.';
-  if (getChannelToken(id, deps) !== undefined) return undefined;
-  const path = `channels.${id}.${getStartableSpec(id).token}`;
+  const { token, secrets = [] } = getStartableSpec(id);
+  const path = [token, ...secrets].map((name) => `channels.${id}.${name}`).find((each) => deps.config.getSecret(each) === undefined);
+  if (path === undefined) return undefined;
   const name = deps.config.getReference(path);
   return name === undefined ? `${path} is not set.` : `${path} refers to \${${name}}, which has no value.`;
 }

@@ -75,6 +75,7 @@ verifies('channels/catalog', 'each once, with settings that name its secrets', a
     'x',
     'telegram',
     'discord',
+    'slack',
     'matrix',
     'nostr',
   ]);

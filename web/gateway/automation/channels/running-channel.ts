@@ -175,7 +175,8 @@ export class RunningChannel {
           // Before the read position is stored: a press that was read must have its effect, and has none the second time.
           for (const press of result.presses ?? []) await this.#handlePress(press, adapter, pollSignal);
           const admitted = await this.#admission.admit(result.messages, inbox.state, settings().channels[id]);
-          await inbox.add({ cursors: result.cursors, ...admitted }, clock.now());
+          const { cursors: positions, deleted = [] } = result;
+          await inbox.add({ cursors: positions, deleted, ...admitted }, clock.now());
           responder.startPending();
           if (result.receipts) onReceipts(result.receipts);
           this.#connectedSince ??= clock.now();

@@ -14,7 +14,7 @@ import type { Settings } from '../../config/settings-schema.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import { findBlocker, getChannelToken } from './channel-blocker.ts';
-import { getApiBase, STARTABLE_CHANNELS, type StartableChannel } from '../../config/sections/channel-settings.ts';
+import { getApiBase, getStartableSpec, STARTABLE_CHANNELS, type StartableChannel } from '../../config/sections/channel-settings.ts';
 import { RunningChannel, type RunningChannelDeps } from './running-channel.ts';
 import type { DocumentReader } from '../../documents/document-reader.ts';
 import { ChannelMedia, type ChannelMediaDeps } from './media/channel-media.ts';
@@ -39,7 +39,7 @@ export interface RunningChannelsDeps {
 }
 
 interface StartedChannel {
-  /** Hash of the settings and token that it was started with: a different one causes a restart. */
+  /** Hash of the settings and secrets that it was started with: a different one causes a restart. */
   key: string;
   channel: RunningChannel;
 }
@@ -125,7 +125,8 @@ export class RunningChannels {
       const token = getChannelToken(id, this.#deps);
       const canRun = settings?.enabled === true && findBlocker(id, this.#deps) === undefined;
       const shouldRun = canRun && token !== undefined && this.#isActive();
-      const key = shouldRun ? await sha256(toCanonicalJson([settings, token])) : '';
+      const secrets = [token, ...(getStartableSpec(id).secrets ?? []).map((name) => this.#deps.config.getSecret(`channels.${id}.${name}`))];
+      const key = shouldRun ? await sha256(toCanonicalJson([settings, ...secrets.map((secret = '') => secret)])) : '';
       const current = this.#running.get(id);
       if (current && current.key !== key) {
         // If another host is active, answers in progress finish here while the lease is still held. Not awaited, since other channels are
@@ -165,7 +166,7 @@ export class RunningChannels {
   /** Each platform's code is loaded when its channel starts. */
   async #createAdapter(id: StartableChannel, token: string): Promise<ChannelAdapter> {
     const { fetch, clock, config } = this.#deps;
-    const { x, telegram, matrix, nostr, discord } = config.settings.channels;
+    const { x, telegram, matrix, nostr, discord, slack } = config.settings.channels;
     switch (id) {
       case 'telegram': {
         const { TelegramAdapter } = await import('./telegram/telegram-adapter.ts');
@@ -183,6 +184,11 @@ export class RunningChannels {
       case 'discord': {
         const { DiscordAdapter } = await import('./discord/discord-adapter.ts');
         return new DiscordAdapter({ fetch, clock, token, apiBase: getApiBase(id, discord), readsAllMessages: discord?.groups === 'all' });
+      }
+      case 'slack': {
+        const { SlackAdapter } = await import('./slack/slack-adapter.ts');
+        const appToken = config.getSecret('channels.slack.appToken') ?? '';
+        return new SlackAdapter({ fetch, clock, token, appToken, apiBase: getApiBase(id, slack) });
       }
       case 'x': {
         const { XAdapter } = await import('./x/x-adapter.ts');

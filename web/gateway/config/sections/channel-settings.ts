@@ -83,6 +83,11 @@ const nostrSettings = commonSettings.extend({
 });
 
 const discordSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
+const slackSettings = commonSettings.extend({
+  botToken: z.string().max(4096).optional(),
+  appToken: z.string().max(4096).optional(),
+  apiBase: apiBase.optional(),
+});
 const telegramSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
 
 /** `channels` of the configuration, by channel id. */
@@ -93,6 +98,7 @@ export const channelSettings = z
     matrix: matrixSettings.optional(),
     nostr: nostrSettings.optional(),
     discord: discordSettings.optional(),
+    slack: slackSettings.optional(),
   })
   // Platforms that this build does not know may have any settings.
   .catchall(commonSettings.catchall(z.any()))
@@ -105,6 +111,8 @@ type Channels = z.infer<typeof channelSettings>;
 interface StartableSpec {
   /** Setting with the secret that the channel requires. */
   token: string;
+  /** Settings with further secrets that it requires. */
+  secrets?: readonly string[];
   /** Whether the channel cannot work from a tab alone: the platform's API is closed to browsers, or needs TCP. */
   needsBridge: boolean;
   /** Default address of the platform's API; undefined if a setting names the server. */
@@ -123,6 +131,7 @@ const STARTABLE = {
     servers: ({ homeserver }: Record<string, unknown>) => (typeof homeserver === 'string' ? [homeserver] : []),
   },
   discord: { token: 'botToken', needsBridge: true, apiBase: 'https://discord.com' },
+  slack: { token: 'botToken', secrets: ['appToken'], needsBridge: true, apiBase: 'https://slack.com' },
   // The key is not sent anywhere: it only signs.
   nostr: { token: 'privateKey', needsBridge: false },
 } as const satisfies Record<string, StartableSpec>;
