@@ -3,7 +3,7 @@ import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
 import { readModelParameters } from '#shared/rpc/model-parameters.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
-import { type Agent, withWeb } from '../agents.ts';
+import { type Agent, withSwitches } from '../agents.ts';
 import { withCollections } from '../collections/attached-collections.ts';
 import { isChannel } from '../../system/person.ts';
 import { toPromptHistory, type PromptHistory, addSummary } from '../compaction/prompt-history.ts';
@@ -232,8 +232,9 @@ export class Run {
     this.#taint.add(project?.outside ?? []);
     this.#addContextToTaint(earlierMessages.messages, user, waiting);
     this.#output.sources.addEarlier(earlierMessages.messages);
-    const { web, collections = [] } = position.session;
-    const agent = withWeb(withCollections(this.#agent, [...collections, ...(project?.collections ?? [])]), web);
+    const { web, browser, collections = [] } = position.session;
+    const switches = { web, browser };
+    const agent = withSwitches(withCollections(this.#agent, [...collections, ...(project?.collections ?? [])]), switches);
     const offered = await getOfferedTools(principal, tools, agent, this.#chosen, only, actsFor, scopes);
     const usable = [...offered.tools, ...offered.deferred];
     const [notes, recalled] = await Promise.all([
@@ -301,7 +302,7 @@ export class Run {
             scopes,
             only,
             collections: agent.config.collections,
-            web,
+            ...switches,
             signal,
             send,
             show,
