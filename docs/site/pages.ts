@@ -4,7 +4,17 @@ export const GROUPS: readonly { title: string; pages: readonly string[] }[] = [
   { title: 'Knowledge', pages: ['memory', 'wiki', 'collections', 'annotate'] },
   {
     title: 'Agents',
-    pages: ['tools', 'automations', 'hooks', 'channels', 'channels-matrix', 'channels-nostr', 'channels-discord', 'browser'],
+    pages: [
+      'tools',
+      'automations',
+      'hooks',
+      'channels',
+      'channels-matrix',
+      'channels-nostr',
+      'channels-discord',
+      'channels-email',
+      'browser',
+    ],
   },
   { title: 'Programs', pages: ['api', 'command-line', 'libraries'] },
   { title: 'Your data', pages: ['security', 'backup-and-sync', 'devices', 'cluster'] },

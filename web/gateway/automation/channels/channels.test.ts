@@ -77,6 +77,7 @@ verifies('channels/catalog', 'each once, with settings that name its secrets', a
     'discord',
     'matrix',
     'nostr',
+    'email',
   ]);
   for (const { id, startable, reason, settings } of channels) {
     if (!startable) expect(reason, id).toBeTruthy();

@@ -164,8 +164,8 @@ export class RunningChannels {
 
   /** Each platform's code is loaded when its channel starts. */
   async #createAdapter(id: StartableChannel, token: string): Promise<ChannelAdapter> {
-    const { fetch, clock, config } = this.#deps;
-    const { x, telegram, matrix, nostr, discord } = config.settings.channels;
+    const { fetch, clock, config, bridge, log } = this.#deps;
+    const { x, telegram, matrix, nostr, discord, email } = config.settings.channels;
     switch (id) {
       case 'telegram': {
         const { TelegramAdapter } = await import('./telegram/telegram-adapter.ts');
@@ -183,6 +183,14 @@ export class RunningChannels {
       case 'discord': {
         const { DiscordAdapter } = await import('./discord/discord-adapter.ts');
         return new DiscordAdapter({ fetch, clock, token, apiBase: getApiBase(id, discord), readsAllMessages: discord?.groups === 'all' });
+      }
+      case 'email': {
+        const { EmailAdapter } = await import('./email/email-adapter.ts');
+        if (!email) throw new Error('Channel "email" has no settings.');
+        return new EmailAdapter({
+          ...{ bridge, clock, password: token, settings: () => config.settings.channels.email ?? email },
+          note: (message, fields) => log.write('info', 'channels', `email: ${message}`, fields),
+        });
       }
       case 'x': {
         const { XAdapter } = await import('./x/x-adapter.ts');
