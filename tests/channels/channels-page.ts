@@ -1,6 +1,7 @@
 import type { ChannelAdapter } from '../../web/gateway/automation/channels/channel-adapter.ts';
 import { channelCatalog } from '../../web/gateway/automation/channels/channel-catalog.ts';
 import { DiscordAdapter } from '../../web/gateway/automation/channels/discord/discord-adapter.ts';
+import { EmailAdapter } from '../../web/gateway/automation/channels/email/email-adapter.ts';
 import { MatrixAdapter } from '../../web/gateway/automation/channels/matrix/matrix-adapter.ts';
 import { NostrAdapter } from '../../web/gateway/automation/channels/nostr/nostr-adapter.ts';
 import { SlackAdapter } from '../../web/gateway/automation/channels/slack/slack-adapter.ts';
@@ -15,6 +16,7 @@ const ADAPTERS: Record<StartableChannel, { prototype: ChannelAdapter }> = {
   slack: SlackAdapter,
   matrix: MatrixAdapter,
   nostr: NostrAdapter,
+  email: EmailAdapter,
 };
 
 /** Features that an adapter has with a method. */

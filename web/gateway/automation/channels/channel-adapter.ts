@@ -104,8 +104,8 @@ export interface ChannelAdapter {
   split(text: string, message: IncomingMessage): string[];
   /** Sends a piece of an answer; resolves with the platform's id of it. */
   send(message: PendingMessage, part: string, before: SendContext): Promise<string>;
-  /** The platform's id of a piece that may have been sent; null if it was not. Undefined if the platform cannot be asked. */
-  findSent?(message: PendingMessage, part: string, before: SendContext): Promise<string | null>;
+  /** The platform's id of a piece that may have been sent; null if it was not. Undefined if the platform cannot be asked, or does not know. */
+  findSent?(message: PendingMessage, part: string, before: SendContext): Promise<string | null | undefined>;
   /** Sends a file of an answer; undefined if the platform takes no files. */
   sendFile?(message: PendingMessage, file: Exclude<MessagePart, { type: 'text' }>, signal: AbortSignal): Promise<void>;
   /** Sends speech as a voice message in reply; undefined if the platform has none. */
@@ -118,8 +118,8 @@ export interface ChannelAdapter {
   readonly confirmsPosts?: boolean;
   /** Sends a piece of a post; resolves with the platform's id of it. Undefined if the platform only replies. */
   post?(post: Post, part: string, before: SendContext): Promise<string>;
-  /** The platform's id of a piece of a post that may have been sent; null if it was not. Undefined if the platform cannot be asked. */
-  findPosted?(post: Post, part: string, before: SendContext): Promise<string | null>;
+  /** The platform's id of a piece of a post that may have been sent; null if it was not. Undefined if the platform cannot be asked, or does not know. */
+  findPosted?(post: Post, part: string, before: SendContext): Promise<string | null | undefined>;
   /** Sends a file to the chat of a post. */
   postFile?(post: Post, file: Exclude<MessagePart, { type: 'text' }>, signal: AbortSignal): Promise<void>;
   /** Replaces the text of a sent piece, and removes its buttons. */

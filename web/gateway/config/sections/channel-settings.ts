@@ -1,6 +1,7 @@
 import { id } from '#shared/rpc/frames.ts';
 import { modelParameters } from '#shared/rpc/model-parameters.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { listMailServers, type MailProtocol, parseMailServer } from './mail-servers.ts';
 
 const userList = z.array(z.string().min(1).max(200)).max(10_000).nullable();
 const pollIntervalSeconds = z.number().int().min(60, 'must be at least 60 seconds').max(86_400);
@@ -82,6 +83,37 @@ const nostrSettings = commonSettings.extend({
     .optional(),
 });
 
+const emailAddress = z.string().trim().toLowerCase().min(3).max(320);
+const mailServer = (protocol: MailProtocol) =>
+  z
+    .string()
+    .max(300)
+    .refine(
+      (text) => parseMailServer(text, protocol) !== undefined,
+      `must be a server such as ${protocol}.example.org or ${protocol}.example.org:${protocol === 'imap' ? 143 : 587}`,
+    );
+
+/** Settings of the channel for e-mail. */
+const emailSettings = commonSettings.extend({
+  address: emailAddress.regex(/^[^\s@<>]+@[^\s@<>]+$/, 'must be an e-mail address').optional(),
+  /** Sign-in name; the address by default. */
+  user: z.string().min(1).max(320).optional(),
+  /** Password, or the access token for `xoauth2`. */
+  password: z.string().max(8192).optional(),
+  signIn: z.enum(['password', 'xoauth2']).default('password'),
+  imapHost: mailServer('imap').optional(),
+  smtpHost: mailServer('smtp').optional(),
+  folder: z.string().min(1).max(500).default('INBOX'),
+  senderName: z.string().max(200).optional(),
+  /** Server, or its domain, whose `Authentication-Results` headers prove who sent a mail. */
+  trustedServer: z.string().trim().min(1).max(255).optional(),
+  /** Whether unknown senders get a code; they are ignored by default. */
+  sendCodes: z.boolean().optional(),
+  allowedUsers: z.array(emailAddress).max(10_000).nullable().optional(),
+  owners: z.array(emailAddress).max(10_000).nullable().optional(),
+});
+export type EmailSettings = z.infer<typeof emailSettings>;
+
 const discordSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
 const slackSettings = commonSettings.extend({
   botToken: z.string().max(4096).optional(),
@@ -99,6 +131,7 @@ export const channelSettings = z
     nostr: nostrSettings.optional(),
     discord: discordSettings.optional(),
     slack: slackSettings.optional(),
+    email: emailSettings.optional(),
   })
   // Platforms that this build does not know may have any settings.
   .catchall(commonSettings.catchall(z.any()))
@@ -132,6 +165,7 @@ const STARTABLE = {
   },
   discord: { token: 'botToken', needsBridge: true, apiBase: 'https://discord.com' },
   slack: { token: 'botToken', secrets: ['appToken'], needsBridge: true, apiBase: 'https://slack.com' },
+  email: { token: 'password', needsBridge: true, servers: listMailServers },
   // The key is not sent anywhere: it only signs.
   nostr: { token: 'privateKey', needsBridge: false },
 } as const satisfies Record<string, StartableSpec>;
