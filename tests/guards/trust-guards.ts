@@ -40,7 +40,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Addresses composed in the task of a sub-agent',
-    file: 'web/gateway/agent/runs/run.ts',
+    file: 'web/gateway/agent/runs/run-generation.ts',
     find: "quotedUrls?.join('\\n') ?? ",
     replace: '',
     test: 'web/gateway/agent/sub-agents/sub-agents.test.ts',
