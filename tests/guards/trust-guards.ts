@@ -32,7 +32,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'What a sub-agent has read',
-    file: 'web/gateway/agent/sub-agents/sub-agents.ts',
+    file: 'web/gateway/agent/sub-agents/sub-agent-result.ts',
     find: 'taint?.add(messages.flatMap(({ outside }) => outside ?? []));',
     replace: '',
     test: 'web/gateway/agent/sub-agents/sub-agents.test.ts',
