@@ -231,8 +231,8 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'Imported instructions of a project taint its runs',
-    file: 'web/gateway/agent/runs/run.ts',
-    find: 'this.#taint.add(project?.outside ?? []);',
+    file: 'web/gateway/agent/runs/run-generation.ts',
+    find: 'taint.add(project?.outside ?? []);',
     replace: '',
     test: 'web/gateway/agent/projects/projects.test.ts',
     only: 'in the same vault and in another one',
