@@ -41,23 +41,16 @@ class Toasts {
     });
   }
 
-  /** Loads what shows toasts, before it may be missing on the server. Rejects if that fails; the next toast tries again. */
-  async load(): Promise<typeof import('svelte-sonner')> {
-    this.isNeeded = true;
-    this.#loading ??= import('svelte-sonner');
-    try {
-      return await this.#loading;
-    } catch (error) {
-      this.#loading = undefined;
-      throw error;
-    }
+  /** Loads what shows toasts, before it may be missing on the server. */
+  load(): void {
+    this.#run(() => {});
   }
 
   #run(work: (sonner: typeof import('svelte-sonner')) => unknown): void {
-    void this.load()
-      .then(work)
-      // Reported by `missing-chunks.ts`, or gone with the connection.
-      .catch(() => {});
+    this.isNeeded = true;
+    this.#loading ??= import('svelte-sonner');
+    // A missing chunk is reported by `missing-chunks.ts`; the next toast tries again.
+    void this.#loading.then(work, () => (this.#loading = undefined));
   }
 }
 

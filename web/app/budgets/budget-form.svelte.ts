@@ -20,6 +20,8 @@ export class BudgetForm {
   }
 
   async load(): Promise<void> {
+    // What was entered for a new chat stays until there is one.
+    if (this.#scope === null && this.state === 'ready') return;
     try {
       // Also tells whether the host knows budgets.
       const found = await budgets.find(this.#scope ?? 'vault');

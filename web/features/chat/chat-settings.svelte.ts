@@ -1,3 +1,4 @@
+import type { BudgetForm } from '#app/budgets/budget-form.svelte.ts';
 import type { ModelParameters, ThinkingLevel } from '#shared/rpc/model-parameters.ts';
 import type { SessionEntry } from '#shared/rpc/record-schemas.ts';
 import { projects } from '#app/projects/project-list.svelte.ts';
@@ -12,6 +13,8 @@ export class ChatSettings {
   #areToolsWanted = $state({ web: true, browser: true });
   #wantedParameters = $state.raw<ModelParameters | null>(null);
   #wantedCollections = $state.raw<readonly string[]>([]);
+  /** Budget of a new chat. */
+  newBudget = $state.raw<BudgetForm | null>(null);
 
   /** `sessionId`: null for a new chat. `projectId`: the project that it is created in. */
   constructor(agentId: () => string, sessionId: () => string | null, projectId: () => string | null) {
@@ -78,11 +81,12 @@ export class ChatSettings {
     if (projectId !== null) await projects.createChat(path, projectId);
     if (!this.#isMemoryWanted) await sessions.setRecall(path, false, true);
     for (const tools of ['web', 'browser'] as const) if (!this.#areToolsWanted[tools]) await sessions.setTools(path, tools, false, true);
-    if (this.#wantedParameters) await sessions.setParameters(path, this.#wantedParameters, true);
+    if (this.#wantedParameters || this.newBudget) await sessions.setParameters(path, this.#wantedParameters, true);
+    await this.newBudget?.save(`chat:${this.#agentId()}/${sessionId}`);
     if (this.#wantedCollections.length > 0) await sessions.setCollections(path, this.#wantedCollections, true);
     this.#isMemoryWanted = true;
     this.#areToolsWanted = { web: true, browser: true };
-    this.#wantedParameters = null;
+    this.#wantedParameters = this.newBudget = null;
     this.#wantedCollections = [];
   }
 
