@@ -344,4 +344,12 @@ export const TRUST_GUARDS: readonly Guard[] = [
     test: 'web/gateway/agent/exec/exec-approved.test.ts',
     only: 'for the job of a key',
   },
+  {
+    name: 'Recordings that the owner sends on a channel',
+    file: 'web/gateway/automation/channels/media/read-files.ts',
+    find: "outside.push(toSource('document', file.name));",
+    replace: '',
+    test: 'web/gateway/automation/channels/media/channel-media.test.ts',
+    only: 'channels/owner-accounts',
+  },
 ];
