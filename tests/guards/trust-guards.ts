@@ -352,4 +352,12 @@ export const TRUST_GUARDS: readonly Guard[] = [
     test: 'web/gateway/automation/channels/media/channel-media.test.ts',
     only: 'channels/owner-accounts',
   },
+  {
+    name: 'Labels of pages that come back from the trash',
+    file: 'web/gateway/agent/trash/trash.ts',
+    find: "await labels.add('file', toPageLabel(workspace, freePath), sources);",
+    replace: '',
+    test: 'web/gateway/agent/trash/trash.test.ts',
+    only: 'trash/pages',
+  },
 ];
