@@ -344,4 +344,20 @@ export const TRUST_GUARDS: readonly Guard[] = [
     test: 'web/gateway/agent/exec/exec-approved.test.ts',
     only: 'for the job of a key',
   },
+  {
+    name: 'Recordings that the owner sends on a channel',
+    file: 'web/gateway/automation/channels/media/read-files.ts',
+    find: "outside.push(toSource('document', file.name));",
+    replace: '',
+    test: 'web/gateway/automation/channels/media/channel-media.test.ts',
+    only: 'channels/owner-accounts',
+  },
+  {
+    name: 'Labels of pages that come back from the trash',
+    file: 'web/gateway/agent/trash/trash.ts',
+    find: "await labels.add('file', toPageLabel(workspace, freePath), sources);",
+    replace: '',
+    test: 'web/gateway/agent/trash/trash.test.ts',
+    only: 'trash/pages',
+  },
 ];
