@@ -14,6 +14,8 @@ export const GROUPS: readonly { title: string; pages: readonly string[] }[] = [
       'channels-discord',
       'channels-slack',
       'channels-email',
+      'channels-ntfy',
+      'channels-whatsapp',
       'browser',
     ],
   },

@@ -4,8 +4,10 @@ import { DiscordAdapter } from '../../web/gateway/automation/channels/discord/di
 import { EmailAdapter } from '../../web/gateway/automation/channels/email/email-adapter.ts';
 import { MatrixAdapter } from '../../web/gateway/automation/channels/matrix/matrix-adapter.ts';
 import { NostrAdapter } from '../../web/gateway/automation/channels/nostr/nostr-adapter.ts';
+import { NtfyAdapter } from '../../web/gateway/automation/channels/ntfy/ntfy-adapter.ts';
 import { SlackAdapter } from '../../web/gateway/automation/channels/slack/slack-adapter.ts';
 import { TelegramAdapter } from '../../web/gateway/automation/channels/telegram/telegram-adapter.ts';
+import { WhatsAppAdapter } from '../../web/gateway/automation/channels/whatsapp/whatsapp-adapter.ts';
 import { XAdapter } from '../../web/gateway/automation/channels/x/x-adapter.ts';
 import { getStartableSpec, isStartable, type StartableChannel } from '../../web/gateway/config/sections/channel-settings.ts';
 
@@ -14,6 +16,8 @@ const ADAPTERS: Record<StartableChannel, { prototype: ChannelAdapter }> = {
   x: XAdapter,
   discord: DiscordAdapter,
   slack: SlackAdapter,
+  ntfy: NtfyAdapter,
+  whatsapp: WhatsAppAdapter,
   matrix: MatrixAdapter,
   nostr: NostrAdapter,
   email: EmailAdapter,
@@ -60,7 +64,7 @@ export function createChannelsPage(): string {
     '',
     '- **In a tab alone.** Works without the bridge.',
     '- **Groups.** Replies in groups, by the settings `groups` and `rooms`.',
-    '- **Message length.** Longer replies are split. In characters; on Matrix and Nostr in bytes.',
+    '- **Message length.** Longer replies are split. In characters; on Matrix, Nostr and ntfy in bytes.',
     ...METHOD_FEATURES.map(({ name, about }) => `- **${name}.** ${about}`),
     '',
   ].join('\n');

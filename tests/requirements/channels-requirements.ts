@@ -59,6 +59,12 @@ export const channels = [
       'Slack: whatever is lost, repeated, limited or missed, each message is answered once; envelopes are acknowledged once they are stored.',
     'channels/slack-errors': 'Slack: wrong, revoked and missing tokens, missing scopes and socket mode that is off are told in the status.',
     'channels/slack-files': 'Slack: files come and go; the token is sent to Slack only.',
+    'channels/ntfy': 'ntfy, without a bridge: messages of a topic are answered in another one, with files.',
+    'channels/ntfy-once': 'ntfy: lost responses, limits and cuts: each message is answered once, and posts are proved by the response.',
+    'channels/ntfy-errors': 'ntfy: a wrong token, a missing topic and the same one twice are told in the status.',
+    'channels/whatsapp': 'WhatsApp: messages come by a signed webhook, which is answered once they are stored; files come and go.',
+    'channels/whatsapp-once': 'WhatsApp: repeats are answered once; a lost response is settled by the receipt that names the piece.',
+    'channels/whatsapp-errors': 'WhatsApp: wrong tokens and signatures, limits, and the end of the 24 hours are told.',
     'channels/deleted': 'A message that was deleted while it waits is not answered.',
     'channels/email':
       'E-mail, by IMAP and SMTP through the bridge: mails are answered in their threads, each thread and sender as a conversation.',

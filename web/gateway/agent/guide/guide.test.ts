@@ -178,6 +178,8 @@ describe('answers', () => {
     ['does it work with slack', 'channels-slack#what-works-on-slack'],
     ['does it work with microsoft teams', 'channels#which-channels-are-supported'],
     ['connect a discord bot', 'channels-discord#connect-discord'],
+    ['connect whatsapp', 'channels-whatsapp#connect-whatsapp'],
+    ['set up ntfy', 'channels-ntfy#connect-ntfy'],
     ['which token does slack need', 'channels-slack#connect-slack'],
     ['the browser cannot open localhost', 'browser#let-the-browser-open-local-sites'],
     ['how do I solve a captcha for the agent', 'browser#take-control-of-the-browser'],

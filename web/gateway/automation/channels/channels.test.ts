@@ -79,6 +79,8 @@ verifies('channels/catalog', 'each once, with settings that name its secrets', a
     'matrix',
     'nostr',
     'email',
+    'ntfy',
+    'whatsapp',
   ]);
   for (const { id, startable, reason, settings } of channels) {
     if (!startable) expect(reason, id).toBeTruthy();

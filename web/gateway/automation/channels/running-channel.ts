@@ -95,6 +95,12 @@ export class RunningChannel {
     });
   }
 
+  /** Answers a call of the platform; undefined if the channel takes none, or is not connected. */
+  async receiveCall(request: Request): Promise<Response | undefined> {
+    const connection = this.#closing.signal.aborted ? undefined : this.#connection;
+    return connection?.adapter.receiveCall?.(request);
+  }
+
   /** Stops the channel; resolves when another host may take it over. `finish`: whether to finish answers in progress first. */
   async stop({ finish = false } = {}): Promise<void> {
     this.#closing.abort();

@@ -95,6 +95,12 @@ export class RunningChannels {
     throw new PlatformError(problem ?? `The channel "${id}" is not running.`, { isUnsent: true });
   }
 
+  /** Answers a call of a platform to `/hooks/channels/<id>`; undefined if this host runs no such channel. */
+  async receiveCall(id: string, request: Request): Promise<Response | undefined> {
+    const channel = STARTABLE_CHANNELS.find((channelId) => channelId === id);
+    return channel && this.#running.get(channel)?.channel.receiveCall(request);
+  }
+
   /** Retries at once instead of after the delay. */
   async restart(id: string): Promise<void> {
     const channel = STARTABLE_CHANNELS.find((channelId) => channelId === id);
@@ -166,7 +172,7 @@ export class RunningChannels {
   /** Each platform's code is loaded when its channel starts. */
   async #createAdapter(id: StartableChannel, token: string): Promise<ChannelAdapter> {
     const { fetch, clock, config, bridge, log } = this.#deps;
-    const { x, telegram, matrix, nostr, discord, slack, email } = config.settings.channels;
+    const { x, telegram, matrix, nostr, discord, slack, ntfy, whatsapp, email } = config.settings.channels;
     switch (id) {
       case 'telegram': {
         const { TelegramAdapter } = await import('./telegram/telegram-adapter.ts');
@@ -196,6 +202,19 @@ export class RunningChannels {
         return new EmailAdapter({
           ...{ bridge, clock, password: token, settings: () => config.settings.channels.email ?? email },
           note: (message, fields) => log.write('info', 'channels', `email: ${message}`, fields),
+        });
+      }
+      case 'ntfy': {
+        const { NtfyAdapter } = await import('./ntfy/ntfy-adapter.ts');
+        const topics = { topic: ntfy?.topic ?? '', inboxTopic: ntfy?.inboxTopic ?? '' };
+        return new NtfyAdapter({ fetch, clock, token, ...topics, apiBase: getApiBase(id, ntfy) });
+      }
+      case 'whatsapp': {
+        const { WhatsAppAdapter } = await import('./whatsapp/whatsapp-adapter.ts');
+        const getSecret = (name: string): string => config.getSecret(`channels.whatsapp.${name}`) ?? '';
+        return new WhatsAppAdapter({
+          ...{ fetch, clock, token, phoneNumberId: whatsapp?.phoneNumberId ?? '', apiBase: getApiBase(id, whatsapp) },
+          ...{ appSecret: getSecret('secret'), verifyToken: getSecret('verifyToken') },
         });
       }
       case 'x': {

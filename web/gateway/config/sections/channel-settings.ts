@@ -120,6 +120,26 @@ const slackSettings = commonSettings.extend({
   appToken: z.string().max(4096).optional(),
   apiBase: apiBase.optional(),
 });
+const ntfyTopic = z.string().regex(/^[\w-]{1,64}$/, 'must have up to 64 letters, digits, "_" and "-"');
+const ntfySettings = commonSettings.extend({
+  /** Topic that Perch writes to. */
+  topic: ntfyTopic.nullish(),
+  /** Topic that Perch reads. */
+  inboxTopic: ntfyTopic.nullish(),
+  accessToken: z.string().max(4096).optional(),
+  apiBase: apiBase.optional(),
+});
+const whatsAppSettings = commonSettings.extend({
+  phoneNumberId: z
+    .string()
+    .regex(/^\d{1,32}$/, 'must be the ID of the phone number, in digits')
+    .optional(),
+  accessToken: z.string().max(4096).optional(),
+  /** Secret of the app at Meta. */
+  secret: z.string().max(4096).optional(),
+  verifyToken: z.string().max(200).optional(),
+  apiBase: apiBase.optional(),
+});
 const telegramSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
 
 /** `channels` of the configuration, by channel id. */
@@ -132,6 +152,8 @@ export const channelSettings = z
     discord: discordSettings.optional(),
     slack: slackSettings.optional(),
     email: emailSettings.optional(),
+    ntfy: ntfySettings.optional(),
+    whatsapp: whatsAppSettings.optional(),
   })
   // Platforms that this build does not know may have any settings.
   .catchall(commonSettings.catchall(z.any()))
@@ -144,6 +166,8 @@ type Channels = z.infer<typeof channelSettings>;
 interface StartableSpec {
   /** Setting with the secret that the channel requires. */
   token: string;
+  /** Whether it also works without that secret. */
+  isTokenOptional?: boolean;
   /** Settings with further secrets that it requires. */
   secrets?: readonly string[];
   /** Whether the channel cannot work from a tab alone: the platform's API is closed to browsers, or needs TCP. */
@@ -166,6 +190,8 @@ const STARTABLE = {
   discord: { token: 'botToken', needsBridge: true, apiBase: 'https://discord.com' },
   slack: { token: 'botToken', secrets: ['appToken'], needsBridge: true, apiBase: 'https://slack.com' },
   email: { token: 'password', needsBridge: true, servers: listMailServers },
+  ntfy: { token: 'accessToken', isTokenOptional: true, needsBridge: false, apiBase: 'https://ntfy.sh' },
+  whatsapp: { token: 'accessToken', secrets: ['secret', 'verifyToken'], needsBridge: true, apiBase: 'https://graph.facebook.com' },
   // The key is not sent anywhere: it only signs.
   nostr: { token: 'privateKey', needsBridge: false },
 } as const satisfies Record<string, StartableSpec>;
@@ -174,7 +200,18 @@ export const STARTABLE_CHANNELS = Object.keys(STARTABLE) as StartableChannel[];
 export const isStartable = (name: string): name is StartableChannel => Object.hasOwn(STARTABLE, name);
 export const getStartableSpec = (name: StartableChannel): StartableSpec => STARTABLE[name];
 
-const SECRET_NAMES = ['bearerToken', 'botToken', 'appToken', 'accessToken', 'privateKey', 'token', 'password', 'secret', 'clientSecret'];
+const SECRET_NAMES = [
+  'bearerToken',
+  'botToken',
+  'appToken',
+  'accessToken',
+  'privateKey',
+  'token',
+  'password',
+  'secret',
+  'clientSecret',
+  'verifyToken',
+];
 
 /** Whether a path leads to a secret of a channel. */
 export const isChannelSecret = ([section, , name = '', ...rest]: readonly string[]): boolean =>
