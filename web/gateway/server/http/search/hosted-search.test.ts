@@ -116,7 +116,7 @@ describe('/v1/responses', () => {
   it('counts the usage of all steps, and keeps to `max_tool_calls`, `filters` and `tool_choice`', async () => {
     await using perch = await open({ model: ({ body }) => (body.tools ? [QUERY] : ['Done.']) });
     const response = await perch.openai.responses.create({
-      ...{ model: MODEL, input: QUESTION, max_tool_calls: 2, tool_choice: { type: 'web_search' } as never },
+      ...{ model: MODEL, input: QUESTION, max_tool_calls: 2, tool_choice: { type: 'web_search_preview' } },
       tools: [{ type: 'web_search', filters: { allowed_domains: ['https://history.test', 'other.test'] } }],
       include: ['web_search_call.action.sources'],
     });
