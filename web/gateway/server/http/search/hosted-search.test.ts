@@ -216,6 +216,18 @@ describe('/v1/messages', () => {
     expect(perch.gw.faults).toEqual([]);
   });
 
+  it('gives each search an id of its own, whatever the server calls them', async () => {
+    await using perch = await open({ model: (_call, count) => (count < 3 ? [{ ...QUERY, id: 'same' }] : ['Done.']) });
+    const response = await perch.post('/v1/messages', {
+      ...{ model: MODEL, max_tokens: 200, messages: [{ role: 'user', content: QUESTION }] },
+      tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+    });
+    const { content } = (await response.json()) as { content: { type: string; id?: string; tool_use_id?: string }[] };
+    const uses = content.flatMap(({ id }) => id ?? []);
+    expect(new Set(uses).size).toBe(2);
+    expect(content.flatMap(({ tool_use_id }) => tool_use_id ?? [])).toEqual(uses);
+  });
+
   it('stops at `max_uses`, and names what has no effect', async () => {
     await using perch = await open({ model: ({ body }) => (body.tools ? [QUERY] : ['Done.']) });
     const tool = { type: 'web_search_20260209', name: 'web_search', max_uses: 1, user_location: { type: 'approximate', city: 'Köln' } };
