@@ -94,6 +94,8 @@ const anthropicAnswers = fc.record({
 });
 type AnthropicAnswer = typeof anthropicAnswers extends fc.Arbitrary<infer T> ? T : never;
 
+type MessageEvent = { type: string } & Record<string, unknown>;
+
 function writeAnthropic(answer: AnthropicAnswer): string {
   const { texts, thoughts, calls, frame, argsAt, parts } = answer;
   const usage = { input_tokens: 3, output_tokens: 7 };
@@ -108,7 +110,7 @@ function writeAnthropic(answer: AnthropicAnswer): string {
   }
   let blocks = 0;
   const nextIndex = (): number => (answer.index === 'own' ? blocks++ : 0);
-  const write = (index: number, start: object, deltas: object[]): { type: string }[] => [
+  const write = (index: number, start: object, deltas: object[]): MessageEvent[] => [
     ...Array.from({ length: answer.repeatsStart && 'id' in start ? 2 : 1 }, () => ({
       type: 'content_block_start',
       ...{ index, content_block: start },
@@ -116,7 +118,7 @@ function writeAnthropic(answer: AnthropicAnswer): string {
     ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
     { type: 'content_block_stop', index },
   ];
-  const writeText = (type: 'text' | 'thinking', pieces: readonly string[]): { type: string }[] => {
+  const writeText = (type: 'text' | 'thinking', pieces: readonly string[]): MessageEvent[] => {
     if (pieces.length === 0) return [];
     const [first, rest] = answer.textAt === 'start' ? [pieces[0] ?? '', pieces.slice(1)] : ['', pieces];
     return write(

@@ -116,7 +116,7 @@ describe('/v1/responses', () => {
   it('counts the usage of all steps, and keeps to `max_tool_calls`, `filters` and `tool_choice`', async () => {
     await using perch = await open({ model: ({ body }) => (body.tools ? [QUERY] : ['Done.']) });
     const response = await perch.openai.responses.create({
-      ...{ model: MODEL, input: QUESTION, max_tool_calls: 2, tool_choice: { type: 'web_search' } as never },
+      ...{ model: MODEL, input: QUESTION, max_tool_calls: 2, tool_choice: { type: 'web_search_preview' } },
       tools: [{ type: 'web_search', filters: { allowed_domains: ['https://history.test', 'other.test'] } }],
       include: ['web_search_call.action.sources'],
     });
@@ -214,6 +214,18 @@ describe('/v1/messages', () => {
     ];
     await perch.anthropic.messages.create({ ...params, messages: messages as Anthropic.MessageParam[] });
     expect(perch.gw.faults).toEqual([]);
+  });
+
+  it('gives each search an id of its own, whatever the server calls them', async () => {
+    await using perch = await open({ model: (_call, count) => (count < 3 ? [{ ...QUERY, id: 'same' }] : ['Done.']) });
+    const response = await perch.post('/v1/messages', {
+      ...{ model: MODEL, max_tokens: 200, messages: [{ role: 'user', content: QUESTION }] },
+      tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+    });
+    const { content } = (await response.json()) as { content: { type: string; id?: string; tool_use_id?: string }[] };
+    const uses = content.flatMap(({ id }) => id ?? []);
+    expect(new Set(uses).size).toBe(2);
+    expect(content.flatMap(({ tool_use_id }) => tool_use_id ?? [])).toEqual(uses);
   });
 
   it('stops at `max_uses`, and names what has no effect', async () => {

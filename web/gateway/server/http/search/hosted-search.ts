@@ -4,6 +4,7 @@ import type { ToolCall, Usage } from '#shared/rpc/record-schemas.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { NOT_RUN } from '../../../agent/runs/caller-tools.ts';
+import { withUniqueIds } from '../../../agent/runs/tool-calls.ts';
 import { RunSources } from '../../../agent/runs/run-sources.ts';
 import { VisibleText } from '../../../agent/runs/visible-text.ts';
 import { toModelSchema } from '../../../agent/tools/model-schema.ts';
@@ -85,6 +86,7 @@ async function* answerInSteps(
     texts.push(`${texts.pop() ?? ''}${text}`);
     return [{ type: 'text', text }];
   };
+  const ids = new Set<string>();
   let usage: Usage | undefined;
   let reasoningTokens: number | undefined;
   for (let isFirst = true; ; isFirst = false) {
@@ -129,9 +131,14 @@ async function* answerInSteps(
       yield own.length === 0 && finish.reason === 'tool_calls' ? { type: 'finish', reason: 'stop' } : finish;
       return;
     }
-    messages.push({ role: 'assistant', content: text, toolCalls: calls, ...(kept ? { kept: kept.kept } : {}) });
-    yield* searcher.run(searches);
-    for (const { id, tool } of calls)
+    // Some servers use the same ids in each answer.
+    const uniqueCalls = withUniqueIds(
+      calls.map((call) => ({ call })),
+      ids,
+    ).map(({ call }) => call);
+    messages.push({ role: 'assistant', content: text, toolCalls: uniqueCalls, ...(kept ? { kept: kept.kept } : {}) });
+    yield* searcher.run(uniqueCalls.filter(({ tool }) => tool === WEB_SEARCH_TOOL));
+    for (const { id, tool } of uniqueCalls)
       messages.push({ role: 'tool', toolCallId: id, name: tool, content: searcher.getResult(id) ?? JSON.stringify({ error: NOT_RUN }) });
     visible.nextStep();
   }
