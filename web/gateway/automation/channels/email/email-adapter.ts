@@ -3,7 +3,6 @@ import { type MailPosition, mailPosition, type MailServer, type OutgoingMail } f
 import { sha256 } from '#shared/sha256.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { EmailSettings } from '../../../config/sections/channel-settings.ts';
-import { type MailProtocol, parseMailServer } from '../../../config/sections/mail-servers.ts';
 import type { Bridge } from '../../../ports/bridge-interface.ts';
 import type { IncomingFile, IncomingMessage, PendingMessage } from '../../../storage/records/channel-state.ts';
 import type { ChannelAdapter, PollContext, PollResult, Post, SendContext, SentReceipt } from '../channel-adapter.ts';
@@ -15,6 +14,7 @@ import { findKnownServer } from './authentication-results.ts';
 import { type MailAccount, readAttachment, readMail } from './incoming-mail.ts';
 import { callMail } from './mail-client.ts';
 import { limitReferences, type MailThread, parseThread, toReplySubject } from './mail-thread.ts';
+import { type MailProtocol, parseMailServer } from './mail-servers.ts';
 import { createMessageId, toThreadKey } from './message-ids.ts';
 
 /** Longer texts are sent as several mails. */

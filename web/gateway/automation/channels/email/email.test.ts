@@ -250,7 +250,7 @@ describe('e-mail', () => {
     at.receive({ id: 'm2' });
     await at.passes(() => at.smtp.sent.length === 1, 'an answer');
     await at.passes(async () => (await at.status()).problem === undefined, 'no problem');
-    await expect(patch({ imapHost: 'https://example.org' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    await expect(patch({ imapHost: 'https://example.org/mail' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     await expect(patch({ address: 'nobody' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   });
 
