@@ -26,6 +26,11 @@ const MAX_CHECK_SECONDS = 600;
 const VERIFY_INTERVAL_MS = 10 * 60_000;
 const ADDRESS = /^[^\s@<>]+@[^\s@<>]+$/;
 const TO_DECIDE = 'To decide, open Perch and go to Automations → Approvals. Replies to this mail decide nothing.';
+/** Known senders’ mails come without a result that counts. */
+const toMissingProblem = (trusted: string | undefined): string =>
+  trusted === undefined
+    ? NO_RESULTS
+    : `Mails have no Authentication-Results header of ${trusted}, so they are ignored. Check channels.email.trustedServer.`;
 const NO_RESULTS =
   'The mail server doesn’t say whether senders are genuine (no Authentication-Results header), so their mails are ignored. Set up DKIM and DMARC checks there, or use another provider.';
 
@@ -156,7 +161,7 @@ export class EmailAdapter implements ChannelAdapter {
   #findReason({ message, proof }: Extract<Awaited<ReturnType<typeof readMail>>, { kind: 'message' }>): IgnoredReason | undefined {
     const settings = this.#deps.settings();
     const isKnown = canWrite(settings, message);
-    if (proof === 'missing' && isKnown) this.#sourceProblem = NO_RESULTS;
+    if (proof === 'missing' && isKnown) this.#sourceProblem = toMissingProblem(this.#getAccount().trusted);
     if (proof === 'failed' || proof === 'missing') return 'unverified';
     this.#sourceProblem = undefined;
     return isKnown || settings.sendCodes === true ? undefined : 'unknown';
