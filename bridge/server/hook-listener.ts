@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { HOOK_HEADERS, MAX_HOOK_BODY_BYTES, parseChannelHookPath } from '#shared/http/hook-path.ts';
 import { fetchOverStream } from '#shared/link/stream-http.ts';
-import { MIN_HEAD_HEADER } from '#shared/ports/journal-port.ts';
+import { MIN_HEAD_HEADER } from '#shared/ports/journal-streams.ts';
 import type { Journal } from '../journal/journal.ts';
 import { discardRequest } from '../passthrough/http-exchange.ts';
 import { NO_HOST } from './api-listener.ts';

@@ -13,6 +13,7 @@ export const GROUPS: readonly { title: string; pages: readonly string[] }[] = [
       'channels-nostr',
       'channels-discord',
       'channels-slack',
+      'channels-email',
       'channels-ntfy',
       'channels-whatsapp',
       'channels-signal',

@@ -1,6 +1,7 @@
 import type { ChannelAdapter } from '../../web/gateway/automation/channels/channel-adapter.ts';
 import { channelCatalog } from '../../web/gateway/automation/channels/channel-catalog.ts';
 import { DiscordAdapter } from '../../web/gateway/automation/channels/discord/discord-adapter.ts';
+import { EmailAdapter } from '../../web/gateway/automation/channels/email/email-adapter.ts';
 import { MatrixAdapter } from '../../web/gateway/automation/channels/matrix/matrix-adapter.ts';
 import { NostrAdapter } from '../../web/gateway/automation/channels/nostr/nostr-adapter.ts';
 import { NtfyAdapter } from '../../web/gateway/automation/channels/ntfy/ntfy-adapter.ts';
@@ -21,6 +22,7 @@ const ADAPTERS: Record<StartableChannel, { prototype: ChannelAdapter }> = {
   signal: SignalAdapter,
   matrix: MatrixAdapter,
   nostr: NostrAdapter,
+  email: EmailAdapter,
 };
 
 /** Features that an adapter has with a method. */

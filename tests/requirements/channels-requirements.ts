@@ -69,6 +69,15 @@ export const channels = [
     'channels/signal-once': 'Signal: cuts, limits and lost responses: no message is answered twice.',
     'channels/signal-errors': 'Signal: a missing daemon, a wrong number and unknown recipients are told.',
     'channels/deleted': 'A message that was deleted while it waits is not answered.',
+    'channels/email':
+      'E-mail, by IMAP and SMTP through the bridge: mails are answered in their threads, each thread and sender as a conversation.',
+    'channels/email-senders':
+      'E-mail: only mails whose sender the receiving server has verified are answered; others and unknown senders are ignored and counted.',
+    'channels/email-owner': 'E-mail: only the owner’s own words, verified by a server that the settings name, count as the owner’s.',
+    'channels/email-loops': 'E-mail: programs, lists, returned mails and the account itself get no answer.',
+    'channels/email-once':
+      'E-mail: lost connections, new UIDs and restarts: no mail is answered twice, and none that may have been sent is sent again.',
+    'channels/email-errors': 'E-mail: a wrong password, a missing folder and missing checks of senders are told in the status.',
     'channels/everyone': 'An empty `allowedUsers` allows everyone; Doctor warns, and the owner is asked about it once.',
     'channels/errors':
       'Nonsense, cut connections, 5xx, endless bodies: `channels.status` says `error` with the problem, and the channel comes back by itself.',

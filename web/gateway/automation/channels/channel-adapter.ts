@@ -104,7 +104,10 @@ export interface ChannelAdapter {
   split(text: string, message: IncomingMessage): string[];
   /** Sends a piece of an answer; resolves with the platform's id of it. */
   send(message: PendingMessage, part: string, before: SendContext): Promise<string>;
-  /** The platform's id of a piece that may have been sent; null if it was not, undefined if that is not known. Undefined if the platform cannot be asked. */
+  /**
+   * The platform's id of a piece that may have been sent; null if it was not, undefined if that is not known. No such method if the
+   * platform cannot be asked.
+   */
   findSent?(message: PendingMessage, part: string, before: SendContext): Promise<string | null | undefined>;
   /** Sends a file of an answer; undefined if the platform takes no files. */
   sendFile?(message: PendingMessage, file: Exclude<MessagePart, { type: 'text' }>, signal: AbortSignal): Promise<void>;

@@ -81,6 +81,7 @@ verifies('channels/catalog', 'each once, with settings that name its secrets', a
     'ntfy',
     'signal',
     'whatsapp',
+    'email',
   ]);
   for (const { id, startable, reason, settings } of channels) {
     if (!startable) expect(reason, id).toBeTruthy();

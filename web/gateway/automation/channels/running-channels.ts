@@ -171,8 +171,8 @@ export class RunningChannels {
 
   /** Each platform's code is loaded when its channel starts. */
   async #createAdapter(id: StartableChannel, token: string): Promise<ChannelAdapter> {
-    const { fetch, clock, config } = this.#deps;
-    const { x, telegram, matrix, nostr, discord, slack, ntfy, whatsapp, signal } = config.settings.channels;
+    const { fetch, clock, config, bridge, log } = this.#deps;
+    const { x, telegram, matrix, nostr, discord, slack, ntfy, whatsapp, signal, email } = config.settings.channels;
     switch (id) {
       case 'telegram': {
         const { TelegramAdapter } = await import('./telegram/telegram-adapter.ts');
@@ -195,6 +195,14 @@ export class RunningChannels {
         const { SlackAdapter } = await import('./slack/slack-adapter.ts');
         const appToken = config.getSecret('channels.slack.appToken') ?? '';
         return new SlackAdapter({ fetch, clock, token, appToken, apiBase: getApiBase(id, slack) });
+      }
+      case 'email': {
+        const { EmailAdapter } = await import('./email/email-adapter.ts');
+        if (!email) throw new Error('Channel "email" has no settings.');
+        return new EmailAdapter({
+          ...{ bridge, clock, password: token, settings: () => config.settings.channels.email ?? email },
+          note: (message, fields) => log.write('info', 'channels', `email: ${message}`, fields),
+        });
       }
       case 'ntfy': {
         const { NtfyAdapter } = await import('./ntfy/ntfy-adapter.ts');

@@ -82,6 +82,38 @@ const nostrSettings = commonSettings.extend({
     .optional(),
 });
 
+const emailAddress = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(320)
+  .regex(/^[^\s@<>]+@[^\s@<>]+$/, 'must be an e-mail address');
+const mailServer = z
+  .string()
+  .max(300)
+  .regex(/^(\w+:\/\/)?[^\s/@]+$/, 'must be a server such as mail.example.org or mail.example.org:587');
+
+/** Settings of the channel for e-mail. */
+const emailSettings = commonSettings.extend({
+  address: emailAddress.optional(),
+  /** Sign-in name; the address by default. */
+  user: z.string().min(1).max(320).optional(),
+  /** Password, or the access token for `xoauth2`. */
+  password: z.string().max(8192).optional(),
+  signIn: z.enum(['password', 'xoauth2']).default('password'),
+  imapHost: mailServer.optional(),
+  smtpHost: mailServer.optional(),
+  folder: z.string().min(1).max(500).default('INBOX'),
+  senderName: z.string().max(200).optional(),
+  /** Server, or its domain, whose `Authentication-Results` headers prove who sent a mail. */
+  trustedServer: z.string().trim().min(1).max(255).optional(),
+  /** Whether unknown senders get a code; they are ignored by default. */
+  sendCodes: z.boolean().optional(),
+  allowedUsers: z.array(emailAddress).max(10_000).nullable().optional(),
+  owners: z.array(emailAddress).max(10_000).nullable().optional(),
+});
+export type EmailSettings = z.infer<typeof emailSettings>;
+
 const secret = z.string().max(4096).optional();
 /** Settings of channels with tokens and an API whose address can be changed. */
 const apiSettings = commonSettings.extend({ botToken: secret, appToken: secret, accessToken: secret, secret, apiBase: apiBase.optional() });
@@ -96,6 +128,7 @@ export const channelSettings = z
     nostr: nostrSettings.optional(),
     discord: apiSettings.optional(),
     slack: apiSettings.optional(),
+    email: emailSettings.optional(),
     /** Perch writes to `topic`, and reads `inboxTopic`. */
     ntfy: apiSettings.extend({ topic: ntfyTopic.nullish(), inboxTopic: ntfyTopic.nullish() }).optional(),
     whatsapp: apiSettings
@@ -132,6 +165,9 @@ interface StartableSpec {
   servers?(settings: Record<string, unknown>): string[];
 }
 
+/** A mail server's address as a URL, for comparing where the password is sent. */
+const toServerUrl = (address: unknown): string[] => (typeof address === 'string' ? [`https://${address.replace(/^\w+:\/\//, '')}`] : []);
+
 /** The channels that this gateway can start. */
 const STARTABLE = {
   x: { token: 'bearerToken', needsBridge: true, apiBase: 'https://api.x.com' },
@@ -143,6 +179,11 @@ const STARTABLE = {
   },
   discord: { token: 'botToken', needsBridge: true, apiBase: 'https://discord.com' },
   slack: { token: 'botToken', secrets: ['appToken'], needsBridge: true, apiBase: 'https://slack.com' },
+  email: {
+    token: 'password',
+    needsBridge: true,
+    servers: ({ imapHost, smtpHost }: Record<string, unknown>) => [imapHost, smtpHost].flatMap(toServerUrl),
+  },
   ntfy: { token: 'accessToken', isTokenOptional: true, needsBridge: false, apiBase: 'https://ntfy.sh' },
   whatsapp: { token: 'accessToken', secrets: ['secret', 'verifyToken'], needsBridge: true, apiBase: 'https://graph.facebook.com' },
   signal: { token: 'secret', isTokenOptional: true, needsBridge: true, apiBase: 'http://127.0.0.1:8080' },

@@ -5,7 +5,7 @@ import type { SpliceFailure, UsageReceipt } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { formatErrorBody } from '#shared/http/error-body.ts';
 import { isHookUrl, parseChannelHookPath } from '#shared/http/hook-path.ts';
-import { OAUTH_CALLBACK_PATH } from '#shared/ports/oauth-port.ts';
+import { OAUTH_CALLBACK_PATH } from '#shared/oauth-callback-path.ts';
 import { PUSH_ANSWER_PATH } from '#shared/push-answer-path.ts';
 import type { PushAnswersDeps } from './push-answers.ts';
 import type { RunningChannels } from '../../automation/channels/running-channels.ts';

@@ -167,6 +167,23 @@ describe('matrix', () => {
     },
   );
 
+  verifies('channels/matrix-invites', 'a private chat that the owner has left gets no message for the owner', async () => {
+    await using at = await createMatrixGateway({ owners: [ADA] });
+    await at.runs();
+    const first = at.server.openRoom([ADA], { isInvited: true });
+    await at.passes(() => at.server.direct()[ADA]?.length === 1, 'it joins');
+    const members = at.server.rooms.get(first)?.members;
+    members?.delete(ADA);
+    members?.set(BOB, 'Bob');
+    const target = { kind: 'channel', channelId: 'matrix', to: ADA };
+    await at.client.call('config.patch', { patch: { deliveries: { targets: [{ id: 'me', name: 'Me', target }] } } });
+    await at.client.call('deliveries.test', { targetId: 'me' });
+    await at.passes(() => at.said().length === 1, 'the message');
+    const [, second] = at.server.direct()[ADA] ?? [];
+    expect([...at.server.rooms.keys()]).toEqual([first, second]);
+    expect([...(at.server.rooms.get(second ?? '')?.members.keys() ?? [])]).toEqual([ADA, MATRIX_SELF]);
+  });
+
   verifies(
     'channels/matrix-once',
     'lost responses, errors, limits, repeats and gaps: each message is answered once, in one message',
