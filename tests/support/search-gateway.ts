@@ -1,4 +1,5 @@
 import type { Clock } from '../../shared/async/clock.ts';
+import type { FakeBridge } from './fake-bridge.ts';
 import { SEARCH_KEY, type startSearchServer } from './search-server.ts';
 import { createScriptedModel, createTestGateway, type ModelScript } from './test-gateway.ts';
 
@@ -8,11 +9,12 @@ export type SearchServer = Awaited<ReturnType<typeof startSearchServer>>;
 export async function createSearchGateway(
   server: SearchServer,
   webSearch: object | null,
-  options: { model?: ModelScript; clock?: Clock } = {},
+  options: { model?: ModelScript; clock?: Clock; bridge?: FakeBridge } = {},
 ) {
   const model = createScriptedModel(options.model ?? (() => ['done']));
   const gw = await createTestGateway({
     ...(options.clock ? { clock: options.clock } : {}),
+    ...(options.bridge ? { bridge: options.bridge } : {}),
     fetch: (url, init) => {
       const body = init.bytes ?? init.body;
       return url.startsWith(server.url)

@@ -29,6 +29,7 @@ export const createWebSearchTool = ({ webSearch, canSearch }: WebSearchToolDeps)
     async run(query, { signal, taint, cite, principal, sessionKey, agentId }) {
       const found = await (await webSearch.load()).search(query, signal, { principal, sessionKey, agentId });
       if (found.results.length > 0) taint?.add(found.results.map(({ url }) => toWebSource(url)));
+      taint?.addFound(found.results.map(({ url }) => url));
       return toModelResult(found, cite);
     },
   });

@@ -5,6 +5,8 @@ import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import { createSearchGateway, type SearchServer } from '../../../../tests/support/search-gateway.ts';
 import { SEARCH_KEY, startSearchServer } from '../../../../tests/support/search-server.ts';
 import { type ModelScript, waitFor } from '../../../../tests/support/test-gateway.ts';
+import { webPort } from '#shared/ports/web-port.ts';
+import { createCapability, FakeBridge } from '../../../../tests/support/fake-bridge.ts';
 import type { ToolContext } from '../tools/tool-registry.ts';
 import { RunTaint } from '../trust/run-taint.ts';
 import { createWebSearchTool } from './web-search-tool.ts';
@@ -248,6 +250,42 @@ describe('the tool', () => {
     expect(results).toContain('Invalid arguments for web_search');
     expect(server.requests).toHaveLength(2);
     expect(gw.faults).toEqual([]);
+  });
+
+  verifies('search.web/tool', 'opens what it found without asking; other pages and private hosts ask', async () => {
+    await using server = await startSearchServer([
+      { title: 'Tulips', url: 'https://flowers.test/tulips', text: 'Tulips' },
+      { title: 'Private', url: 'http://nas.test:8080/', text: 'Private' },
+    ]);
+    const fetched: string[] = [];
+    const bridge = new FakeBridge(
+      createCapability(webPort, {
+        'web.fetch': async ({ url }) => {
+          fetched.push(url);
+          return { url, status: 200, contentType: 'text/plain', body: btoa('Tulips bloom in April.') };
+        },
+      }),
+    );
+    const urls = ['https://flowers.test/tulips', 'http://nas.test:8080/', 'https://flowers.test/tulips?note=secret'];
+    const model: ModelScript = (_call, count) =>
+      count === 1
+        ? [{ tool: 'web_search', args: { query: 'tulip' } }]
+        : count === 2
+          ? urls.map((url) => ({ tool: 'web_fetch', args: { url } }))
+          : ['done'];
+    const t = await createSearchGateway(server, { provider: 'searxng', url: server.url }, { model, bridge });
+    await using gw = t.gw;
+    await t.client.call('config.set', { key: 'tools.webFetch.allow', value: ['nas.test:8080'] });
+    const sent = t.client.call('chat.send', { sessionId: 'main', message: 'What blooms?' });
+    const list = async () => (await t.client.call('approvals.list', {})).approvals;
+    await waitFor(async () => fetched.length === 1 && (await list()).length === 2);
+    expect(fetched).toEqual(['https://flowers.test/tulips']);
+    const approvals = await list();
+    expect(approvals.map(({ summary }) => summary).sort()).toEqual(urls.slice(1).map((url) => `Fetch ${url}`));
+    for (const { id } of approvals) await t.client.call('approvals.resolve', { id, decision: 'deny' });
+    await sent;
+    expect(gw.faults).toEqual([]);
+    bridge.detach();
   });
 
   verifies('search.web/hosted', 'runs for a hosted web search of /v1/responses', async () => {

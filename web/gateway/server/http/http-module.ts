@@ -1,5 +1,4 @@
 import { lazy } from '#shared/async/lazy.ts';
-import { speechPort } from '#shared/ports/speech-port.ts';
 import type { AgentToolkit } from '../../agent/toolkit/agent-toolkit.ts';
 import { VAULT_SCOPE } from '../../agent/budgets/budget-scopes.ts';
 import type { Budgets } from '../../agent/budgets/budgets.ts';
@@ -48,13 +47,15 @@ export const httpModule = defineModule<HttpNeeds>()({
   async load({ runDeps, rights, ...needs }) {
     const { vault, timeZone, agent } = runDeps;
     const { providers, clock, version, fault, tools, labels, bridge, audio, log } = needs;
-    const [budgets, { createHttpHandler }, { HttpAgents }, { isolateKeySessions }, { createModelWebSearch }] = await Promise.all([
-      needs.budgets.load(),
-      import('./http-handler.ts'),
-      import('../../agent/runs/http-agents.ts'),
-      import('./key-sessions.ts'),
-      import('./search/model-web-search.ts'),
-    ]);
+    const [budgets, { createHttpHandler }, { HttpAgents }, { speechPort }, { isolateKeySessions }, { createModelWebSearch }] =
+      await Promise.all([
+        needs.budgets.load(),
+        import('./http-handler.ts'),
+        import('../../agent/runs/http-agents.ts'),
+        import('#shared/ports/speech-port.ts'),
+        import('./key-sessions.ts'),
+        import('./search/model-web-search.ts'),
+      ]);
     return createHttpHandler({
       agents: isolateKeySessions(new HttpAgents({ ...runDeps, ...needs }), rights.scopes),
       mcp: lazy(async () =>

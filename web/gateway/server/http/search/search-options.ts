@@ -1,4 +1,5 @@
-import { MAX_SEARCH_RESULTS, type SearchResult } from '#shared/rpc/methods/web-contracts.ts';
+import type { SearchResult } from '#shared/rpc/methods/web-contracts.ts';
+import { MAX_SEARCH_RESULTS } from '#shared/search-providers.ts';
 
 /** Maximum number of searches for one answer. */
 export const MAX_SEARCHES = 10;
