@@ -32,7 +32,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'What a sub-agent has read',
-    file: 'web/gateway/agent/sub-agents/sub-agents.ts',
+    file: 'web/gateway/agent/sub-agents/sub-agent-result.ts',
     find: 'taint?.add(messages.flatMap(({ outside }) => outside ?? []));',
     replace: '',
     test: 'web/gateway/agent/sub-agents/sub-agents.test.ts',
@@ -40,7 +40,7 @@ export const TRUST_GUARDS: readonly Guard[] = [
   },
   {
     name: 'Addresses composed in the task of a sub-agent',
-    file: 'web/gateway/agent/runs/run.ts',
+    file: 'web/gateway/agent/runs/run-generation.ts',
     find: "quotedUrls?.join('\\n') ?? ",
     replace: '',
     test: 'web/gateway/agent/sub-agents/sub-agents.test.ts',

@@ -1,5 +1,6 @@
 import { allowsScope } from '#shared/rpc/contract.ts';
-import { collectionContracts, type CollectionSourceInput } from '#shared/rpc/methods/collection-contracts.ts';
+import { collectionContracts } from '#shared/rpc/methods/collection-contracts.ts';
+import type { CollectionSourceInput } from '#shared/rpc/collection-source.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Caller } from '../../system/caller.ts';
 import { defineMethods } from '../../system/methods.ts';

@@ -1,8 +1,8 @@
 import { truncateMiddle } from '#shared/truncate-text.ts';
 import { formatCommandLine } from '#shared/command-line.ts';
-import { commandArgs, commandDir, commandName } from '#shared/ports/exec-port.ts';
+import { commandArgs, commandDir, commandName } from '#shared/command-fields.ts';
 import type { ExecRequest } from '#shared/rpc/methods/exec-contracts.ts';
-import type { ToolPolicy } from '#shared/rpc/methods/tool-contracts.ts';
+import type { ToolPolicy } from '#shared/rpc/tool-policies.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { createRefusalError } from '../approvals/refusal-error.ts';
 import type { ApprovalService } from '../approvals/approval-service.ts';

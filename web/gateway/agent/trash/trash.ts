@@ -1,5 +1,6 @@
 import type { Clock } from '#shared/async/clock.ts';
-import { TRASH_MS, type TrashEntry } from '#shared/rpc/methods/trash-contracts.ts';
+import type { TrashEntry } from '#shared/rpc/methods/trash-contracts.ts';
+import { TRASH_MS } from '#shared/trash-retention.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { DrawingStore } from '../../drawings/drawing-store.ts';
 import { createSessionChangedEvent } from '../../storage/session-views.ts';

@@ -1,6 +1,7 @@
 import { id } from '#shared/rpc/frames.ts';
 import { modelParameters } from '#shared/rpc/model-parameters.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { listMailServers, type MailProtocol, parseMailServer } from './mail-servers.ts';
 
 const userList = z.array(z.string().min(1).max(200)).max(10_000).nullable();
 const pollIntervalSeconds = z.number().int().min(60, 'must be at least 60 seconds').max(86_400);
@@ -82,7 +83,63 @@ const nostrSettings = commonSettings.extend({
     .optional(),
 });
 
+const emailAddress = z.string().trim().toLowerCase().min(3).max(320);
+const mailServer = (protocol: MailProtocol) =>
+  z
+    .string()
+    .max(300)
+    .refine(
+      (text) => parseMailServer(text, protocol) !== undefined,
+      `must be a server such as ${protocol}.example.org or ${protocol}.example.org:${protocol === 'imap' ? 143 : 587}`,
+    );
+
+/** Settings of the channel for e-mail. */
+const emailSettings = commonSettings.extend({
+  address: emailAddress.regex(/^[^\s@<>]+@[^\s@<>]+$/, 'must be an e-mail address').optional(),
+  /** Sign-in name; the address by default. */
+  user: z.string().min(1).max(320).optional(),
+  /** Password, or the access token for `xoauth2`. */
+  password: z.string().max(8192).optional(),
+  signIn: z.enum(['password', 'xoauth2']).default('password'),
+  imapHost: mailServer('imap').optional(),
+  smtpHost: mailServer('smtp').optional(),
+  folder: z.string().min(1).max(500).default('INBOX'),
+  senderName: z.string().max(200).optional(),
+  /** Server, or its domain, whose `Authentication-Results` headers prove who sent a mail. */
+  trustedServer: z.string().trim().min(1).max(255).optional(),
+  /** Whether unknown senders get a code; they are ignored by default. */
+  sendCodes: z.boolean().optional(),
+  allowedUsers: z.array(emailAddress).max(10_000).nullable().optional(),
+  owners: z.array(emailAddress).max(10_000).nullable().optional(),
+});
+export type EmailSettings = z.infer<typeof emailSettings>;
+
 const discordSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
+const slackSettings = commonSettings.extend({
+  botToken: z.string().max(4096).optional(),
+  appToken: z.string().max(4096).optional(),
+  apiBase: apiBase.optional(),
+});
+const ntfyTopic = z.string().regex(/^[\w-]{1,64}$/, 'must have up to 64 letters, digits, "_" and "-"');
+const ntfySettings = commonSettings.extend({
+  /** Topic that Perch writes to. */
+  topic: ntfyTopic.nullish(),
+  /** Topic that Perch reads. */
+  inboxTopic: ntfyTopic.nullish(),
+  accessToken: z.string().max(4096).optional(),
+  apiBase: apiBase.optional(),
+});
+const whatsAppSettings = commonSettings.extend({
+  phoneNumberId: z
+    .string()
+    .regex(/^\d{1,32}$/, 'must be the ID of the phone number, in digits')
+    .optional(),
+  accessToken: z.string().max(4096).optional(),
+  /** Secret of the app at Meta. */
+  secret: z.string().max(4096).optional(),
+  verifyToken: z.string().max(200).optional(),
+  apiBase: apiBase.optional(),
+});
 const telegramSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
 
 /** `channels` of the configuration, by channel id. */
@@ -93,6 +150,10 @@ export const channelSettings = z
     matrix: matrixSettings.optional(),
     nostr: nostrSettings.optional(),
     discord: discordSettings.optional(),
+    slack: slackSettings.optional(),
+    email: emailSettings.optional(),
+    ntfy: ntfySettings.optional(),
+    whatsapp: whatsAppSettings.optional(),
   })
   // Platforms that this build does not know may have any settings.
   .catchall(commonSettings.catchall(z.any()))
@@ -105,6 +166,10 @@ type Channels = z.infer<typeof channelSettings>;
 interface StartableSpec {
   /** Setting with the secret that the channel requires. */
   token: string;
+  /** Whether it also works without that secret. */
+  isTokenOptional?: boolean;
+  /** Settings with further secrets that it requires. */
+  secrets?: readonly string[];
   /** Whether the channel cannot work from a tab alone: the platform's API is closed to browsers, or needs TCP. */
   needsBridge: boolean;
   /** Default address of the platform's API; undefined if a setting names the server. */
@@ -123,6 +188,10 @@ const STARTABLE = {
     servers: ({ homeserver }: Record<string, unknown>) => (typeof homeserver === 'string' ? [homeserver] : []),
   },
   discord: { token: 'botToken', needsBridge: true, apiBase: 'https://discord.com' },
+  slack: { token: 'botToken', secrets: ['appToken'], needsBridge: true, apiBase: 'https://slack.com' },
+  email: { token: 'password', needsBridge: true, servers: listMailServers },
+  ntfy: { token: 'accessToken', isTokenOptional: true, needsBridge: false, apiBase: 'https://ntfy.sh' },
+  whatsapp: { token: 'accessToken', secrets: ['secret', 'verifyToken'], needsBridge: true, apiBase: 'https://graph.facebook.com' },
   // The key is not sent anywhere: it only signs.
   nostr: { token: 'privateKey', needsBridge: false },
 } as const satisfies Record<string, StartableSpec>;
@@ -131,7 +200,18 @@ export const STARTABLE_CHANNELS = Object.keys(STARTABLE) as StartableChannel[];
 export const isStartable = (name: string): name is StartableChannel => Object.hasOwn(STARTABLE, name);
 export const getStartableSpec = (name: StartableChannel): StartableSpec => STARTABLE[name];
 
-const SECRET_NAMES = ['bearerToken', 'botToken', 'appToken', 'accessToken', 'privateKey', 'token', 'password', 'secret', 'clientSecret'];
+const SECRET_NAMES = [
+  'bearerToken',
+  'botToken',
+  'appToken',
+  'accessToken',
+  'privateKey',
+  'token',
+  'password',
+  'secret',
+  'clientSecret',
+  'verifyToken',
+];
 
 /** Whether a path leads to a secret of a channel. */
 export const isChannelSecret = ([section, , name = '', ...rest]: readonly string[]): boolean =>

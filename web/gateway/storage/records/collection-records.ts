@@ -1,4 +1,4 @@
-import type { CollectionSource } from '#shared/rpc/methods/collection-contracts.ts';
+import type { CollectionSource } from '#shared/rpc/collection-source.ts';
 import type { PassageLocator } from '#shared/rpc/passage.ts';
 
 /** A source as stored. `root`: the folder that the bridge reads, once it is known. */
