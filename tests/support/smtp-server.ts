@@ -21,12 +21,14 @@ interface SmtpServerOptions {
   token?: string;
   /** TLS from the start, with the certificate that the library brings. */
   secure?: boolean;
+  /** Address that it listens on. */
+  host?: string;
   /** Maximum bytes of a mail. */
   maxSize?: number;
 }
 
 /** An SMTP server for one account, with faults on demand. */
-export async function startSmtpServer({ user, password, token = '', secure = false, maxSize }: SmtpServerOptions) {
+export async function startSmtpServer({ user, password, token = '', secure = false, host = '127.0.0.1', maxSize }: SmtpServerOptions) {
   const sent: SentMail[] = [];
   const state: { fault: () => SmtpFault | undefined } = { fault: () => undefined };
   const fail = (step: string): Error | undefined => {
@@ -40,6 +42,7 @@ export async function startSmtpServer({ user, password, token = '', secure = fal
       authOptional: false,
       allowInsecureAuth: true,
       hideSTARTTLS: true,
+      disabledCommands: ['STARTTLS'],
       hideDSN: false,
       authMethods: ['PLAIN', 'XOAUTH2'],
       disableReverseLookup: true,
@@ -78,7 +81,7 @@ export async function startSmtpServer({ user, password, token = '', secure = fal
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server.server, 'listening');
   return Object.assign(state, {
     sent,

@@ -120,6 +120,8 @@ export class ImapSession {
 
   async #readNew(after: MailPosition | null, now: number): Promise<{ position: MailPosition; mails: IncomingMail[]; hasMore: boolean }> {
     this.#hasNews = false;
+    // Servers report changes with the next command, and search what they have reported.
+    await this.#client.noop();
     if (after === null) return { position: { ...this.#getStart(), newestAt: now, notBefore: 0 }, mails: [], hasMore: false };
     const start = this.#getStart();
     const position =

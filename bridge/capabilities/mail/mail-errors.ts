@@ -71,7 +71,7 @@ export function toSmtpError(error: unknown, server: MailServer, mayBeSent: boole
   if (error instanceof RpcError) return error;
   const read = readError(error);
   const { status, response, code, command } = read;
-  if (status >= 400 && !read.isSignIn) {
+  if (status >= 400 && !read.isSignIn && !read.isTls) {
     const isPermanent = status >= 500;
     // Before the recipient is named, the whole account is refused: the owner may mend that.
     const refused = isPermanent && /^(MAIL FROM|RCPT TO|DATA)$/.test(command);

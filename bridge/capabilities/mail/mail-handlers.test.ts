@@ -1,3 +1,5 @@
+import { lookup } from 'node:dns/promises';
+import { hostname } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { MailPosition, MailServer, OutgoingMail } from '#shared/ports/mail-port.ts';
 import type { RpcError } from '#shared/rpc/rpc-error.ts';
@@ -184,6 +186,21 @@ describe('sending mail', () => {
     expect((await fails(send({}, { secret: 'wrong' }))).extra.details).toMatchObject({ reason: 'sign-in', isUnsent: true, refused: false });
     expect((await fails(send({}, { port: 1 }))).extra.details).toMatchObject({ reason: 'unreachable', isUnsent: true });
     expect(smtp.sent).toHaveLength(1);
+  });
+
+  it('trusts no certificate that a server has made itself, unless the server is on this computer', async (context) => {
+    const { address } = await lookup(hostname(), 4).catch(() => ({ address: '' }));
+    if (!address.startsWith('127.')) context.skip('The name of this computer is not one of its own addresses.');
+    const { send } = await start();
+    const smtp = await startSmtpServer({ ...ACCOUNT, secure: true, host: address });
+    cleanups.push(smtp.stop);
+    const fault = await fails(send({}, { port: smtp.port, host: hostname(), security: 'tls' }));
+    expect(fault.message).toMatch(/certificate .* (is not trusted|has expired|is for another host name)/);
+    expect(fault.extra.details).toMatchObject({ reason: 'tls', isUnsent: true });
+    await send({}, { port: smtp.port, host: address, security: 'tls' });
+    expect(smtp.sent).toHaveLength(1);
+    const plain = await fails(send({}, { host: hostname() }));
+    expect(plain.message).toMatch(/doesn’t offer STARTTLS/);
   });
 
   it('signs in with an access token', async () => {

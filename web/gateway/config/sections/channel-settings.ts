@@ -1,7 +1,6 @@
 import { id } from '#shared/rpc/frames.ts';
 import { modelParameters } from '#shared/rpc/model-parameters.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { listMailServers, type MailProtocol, parseMailServer } from './mail-servers.ts';
 
 const userList = z.array(z.string().min(1).max(200)).max(10_000).nullable();
 const pollIntervalSeconds = z.number().int().min(60, 'must be at least 60 seconds').max(86_400);
@@ -83,26 +82,27 @@ const nostrSettings = commonSettings.extend({
     .optional(),
 });
 
-const emailAddress = z.string().trim().toLowerCase().min(3).max(320);
-const mailServer = (protocol: MailProtocol) =>
-  z
-    .string()
-    .max(300)
-    .refine(
-      (text) => parseMailServer(text, protocol) !== undefined,
-      `must be a server such as ${protocol}.example.org or ${protocol}.example.org:${protocol === 'imap' ? 143 : 587}`,
-    );
+const emailAddress = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(320)
+  .regex(/^[^\s@<>]+@[^\s@<>]+$/, 'must be an e-mail address');
+const mailServer = z
+  .string()
+  .max(300)
+  .regex(/^(\w+:\/\/)?[^\s/@]+$/, 'must be a server such as mail.example.org or mail.example.org:587');
 
 /** Settings of the channel for e-mail. */
 const emailSettings = commonSettings.extend({
-  address: emailAddress.regex(/^[^\s@<>]+@[^\s@<>]+$/, 'must be an e-mail address').optional(),
+  address: emailAddress.optional(),
   /** Sign-in name; the address by default. */
   user: z.string().min(1).max(320).optional(),
   /** Password, or the access token for `xoauth2`. */
   password: z.string().max(8192).optional(),
   signIn: z.enum(['password', 'xoauth2']).default('password'),
-  imapHost: mailServer('imap').optional(),
-  smtpHost: mailServer('smtp').optional(),
+  imapHost: mailServer.optional(),
+  smtpHost: mailServer.optional(),
   folder: z.string().min(1).max(500).default('INBOX'),
   senderName: z.string().max(200).optional(),
   /** Server, or its domain, whose `Authentication-Results` headers prove who sent a mail. */
@@ -178,6 +178,9 @@ interface StartableSpec {
   servers?(settings: Record<string, unknown>): string[];
 }
 
+/** A mail server's address as a URL, for comparing where the password is sent. */
+const toServerUrl = (address: unknown): string[] => (typeof address === 'string' ? [`https://${address.replace(/^\w+:\/\//, '')}`] : []);
+
 /** The channels that this gateway can start. */
 const STARTABLE = {
   x: { token: 'bearerToken', needsBridge: true, apiBase: 'https://api.x.com' },
@@ -189,7 +192,11 @@ const STARTABLE = {
   },
   discord: { token: 'botToken', needsBridge: true, apiBase: 'https://discord.com' },
   slack: { token: 'botToken', secrets: ['appToken'], needsBridge: true, apiBase: 'https://slack.com' },
-  email: { token: 'password', needsBridge: true, servers: listMailServers },
+  email: {
+    token: 'password',
+    needsBridge: true,
+    servers: ({ imapHost, smtpHost }: Record<string, unknown>) => [imapHost, smtpHost].flatMap(toServerUrl),
+  },
   ntfy: { token: 'accessToken', isTokenOptional: true, needsBridge: false, apiBase: 'https://ntfy.sh' },
   whatsapp: { token: 'accessToken', secrets: ['secret', 'verifyToken'], needsBridge: true, apiBase: 'https://graph.facebook.com' },
   // The key is not sent anywhere: it only signs.

@@ -3,7 +3,6 @@ import { type MailPosition, mailPosition, type MailServer, type OutgoingMail } f
 import { sha256 } from '#shared/sha256.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { EmailSettings } from '../../../config/sections/channel-settings.ts';
-import { type MailProtocol, parseMailServer } from '../../../config/sections/mail-servers.ts';
 import type { Bridge } from '../../../ports/bridge-interface.ts';
 import type { IncomingFile, IncomingMessage, PendingMessage } from '../../../storage/records/channel-state.ts';
 import type { ChannelAdapter, PollContext, PollResult, Post, SendContext, SentReceipt } from '../channel-adapter.ts';
@@ -15,6 +14,7 @@ import { findKnownServer } from './authentication-results.ts';
 import { type MailAccount, readAttachment, readMail } from './incoming-mail.ts';
 import { callMail } from './mail-client.ts';
 import { limitReferences, type MailThread, parseThread, toReplySubject } from './mail-thread.ts';
+import { type MailProtocol, parseMailServer } from './mail-servers.ts';
 import { createMessageId, toThreadKey } from './message-ids.ts';
 
 /** Longer texts are sent as several mails. */
@@ -26,6 +26,11 @@ const MAX_CHECK_SECONDS = 600;
 const VERIFY_INTERVAL_MS = 10 * 60_000;
 const ADDRESS = /^[^\s@<>]+@[^\s@<>]+$/;
 const TO_DECIDE = 'To decide, open Perch and go to Automations → Approvals. Replies to this mail decide nothing.';
+/** Known senders’ mails come without a result that counts. */
+const toMissingProblem = (trusted: string | undefined): string =>
+  trusted === undefined
+    ? NO_RESULTS
+    : `Mails have no Authentication-Results header of ${trusted}, so they are ignored. Check channels.email.trustedServer.`;
 const NO_RESULTS =
   'The mail server doesn’t say whether senders are genuine (no Authentication-Results header), so their mails are ignored. Set up DKIM and DMARC checks there, or use another provider.';
 
@@ -156,7 +161,7 @@ export class EmailAdapter implements ChannelAdapter {
   #findReason({ message, proof }: Extract<Awaited<ReturnType<typeof readMail>>, { kind: 'message' }>): IgnoredReason | undefined {
     const settings = this.#deps.settings();
     const isKnown = canWrite(settings, message);
-    if (proof === 'missing' && isKnown) this.#sourceProblem = NO_RESULTS;
+    if (proof === 'missing' && isKnown) this.#sourceProblem = toMissingProblem(this.#getAccount().trusted);
     if (proof === 'failed' || proof === 'missing') return 'unverified';
     this.#sourceProblem = undefined;
     return isKnown || settings.sendCodes === true ? undefined : 'unknown';

@@ -246,11 +246,11 @@ describe('e-mail', () => {
     await patch({ password: ACCOUNT.password });
     await at.runs();
     at.receive({ id: 'm1', results: null });
-    await shows('no Authentication-Results header');
+    await shows('no Authentication-Results header of mx.example.org');
     at.receive({ id: 'm2' });
     await at.passes(() => at.smtp.sent.length === 1, 'an answer');
     await at.passes(async () => (await at.status()).problem === undefined, 'no problem');
-    await expect(patch({ imapHost: 'https://example.org' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
+    await expect(patch({ imapHost: 'https://example.org/mail' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
     await expect(patch({ address: 'nobody' })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });
   });
 

@@ -25,15 +25,3 @@ export function parseMailServer(text: string, protocol: MailProtocol): MailServe
   const security = isStartTls ? 'starttls' : 'tls';
   return { host: host.toLowerCase(), port: port ?? ports[security], security };
 }
-
-/** Addresses as URLs, for comparing where a password is sent. */
-export const listMailServers = ({ imapHost, smtpHost }: Record<string, unknown>): string[] =>
-  (
-    [
-      ['imap', imapHost],
-      ['smtp', smtpHost],
-    ] as const
-  ).flatMap(([protocol, text]) => {
-    const server = typeof text === 'string' ? parseMailServer(text, protocol) : undefined;
-    return server ? [`https://${server.host}:${server.port}`] : [];
-  });
