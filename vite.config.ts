@@ -14,7 +14,7 @@ import { createChunkNamer } from './web/initial-chunk.ts';
 import { createLazyJsonSchemas, isJsonSchemaModule } from './web/lazy-json-schemas.ts';
 import { listWorkerChunks } from './web/list-worker-chunks.ts';
 import { getLocaleChunk, getModuleLocale, isMessageModule } from './web/locale-chunks.ts';
-import { inlineTables } from './web/inline-tables.ts';
+import { inlineMethodAccess } from './web/inline-method-access.ts';
 import { PAGE_POLICY } from './web/page-policy.ts';
 import { EMPTY_PAGE, writeStartPage } from './web/start-page.ts';
 import { splitRankTables } from './web/split-rank-tables.ts';
@@ -246,7 +246,7 @@ const config: UserConfig = {
     plugins: () => [
       stripContractDocs(),
       splitRankTables(),
-      inlineTables(),
+      inlineMethodAccess(),
       createLazyJsonSchemas(),
       listWorkerChunks({ worker: 'web/gateway/host/worker.ts', build, heavy: HEAVY_MODULES }),
     ],

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { GatewayClient } from '#shared/client/client.ts';
-import type { Collection, CollectionSourceInput } from '#shared/rpc/methods/collection-contracts.ts';
+import type { Collection } from '#shared/rpc/methods/collection-contracts.ts';
+import type { CollectionSourceInput } from '#shared/rpc/collection-source.ts';
 import { CommandError } from './command-error.ts';
 import { escapeControls, escapeToOneLine, formatTable, printJson, printLine, printNote } from './terminal-output.ts';
 import { withGateway, type WithGatewayOptions } from './with-gateway.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { RESPONSES_KIND } from '#shared/http/responses-socket.ts';
 import { VIA_BRIDGE_HEADER } from '#shared/link/splice.ts';
-import { MIN_HEAD_HEADER, HANDOFF_STATE_HEADER } from '#shared/ports/journal-port.ts';
+import { MIN_HEAD_HEADER, HANDOFF_STATE_HEADER } from '#shared/ports/journal-streams.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import { CLOSE_CODES, PROTOCOL_LIMITS } from '#shared/rpc/frames.ts';
 import { verifies } from '../../tests/requirements.ts';

@@ -5,7 +5,7 @@ import { VIA_BRIDGE_HEADER, SPLICE_FAILURE_KIND, USAGE_RECEIPTS_KIND } from '#sh
 import type { Stream } from '#shared/link/stream.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import { accessPort, accessGrant } from '#shared/ports/access-port.ts';
-import { MIN_HEAD_HEADER } from '#shared/ports/journal-port.ts';
+import { MIN_HEAD_HEADER } from '#shared/ports/journal-streams.ts';
 import { CLOSE_CODES } from '#shared/rpc/frames.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { Mutex } from '#shared/async/mutex.ts';

@@ -1,6 +1,6 @@
 import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { JournalInfo } from '#shared/ports/journal-port.ts';
+import type { JournalInfo } from '#shared/ports/journal-info.ts';
 import { SIDE_FILES } from './journal-file.ts';
 import type { JournalTables } from './journal-tables.ts';
 

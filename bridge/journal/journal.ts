@@ -1,5 +1,6 @@
 import type { ClusterReport } from '#shared/ports/cluster-report.ts';
-import type { JournalInfo, JournalPosition, SequencedRecord } from '#shared/ports/journal-port.ts';
+import type { JournalPosition, SequencedRecord } from '#shared/ports/journal-port.ts';
+import type { JournalInfo } from '#shared/ports/journal-info.ts';
 import type { LeaseRequest } from '#shared/sync/lease-request.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { MAX_JOURNAL_BATCH } from '#shared/ports/journal-port.ts';
+import { MAX_JOURNAL_BATCH } from '#shared/ports/journal-batch.ts';
 import { verifies } from '../../tests/requirements.ts';
 import { defaultEnvironment } from './journal-file.ts';
 import {

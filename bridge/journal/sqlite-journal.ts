@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { SQLOutputValue } from 'node:sqlite';
-import type { JournalInfo, SequencedRecord } from '#shared/ports/journal-port.ts';
+import type { SequencedRecord } from '#shared/ports/journal-port.ts';
+import type { JournalInfo } from '#shared/ports/journal-info.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import { getBlob, putBlob } from './blobs.ts';
 import { toJournalError, isDamage, describeError } from './failures.ts';

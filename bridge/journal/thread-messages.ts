@@ -1,4 +1,5 @@
-import type { JournalInfo, SequencedRecord } from '#shared/ports/journal-port.ts';
+import type { SequencedRecord } from '#shared/ports/journal-port.ts';
+import type { JournalInfo } from '#shared/ports/journal-info.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import type { OpenedJournal, PushResult, ReplicaRequest } from './journal.ts';
 import type { LeaseRequest } from '#shared/sync/lease-request.ts';

@@ -1,6 +1,7 @@
 import { CompletionTracker, parseCompletionChunk, isUsageOnly } from '#shared/http/completion-tracker.ts';
 import { MessageTracker, type MessageEventKind } from '#shared/http/message-tracker.ts';
-import { isDone, isKeepAlive, MAX_SSE_EVENT_BYTES, SseOverload, SseScanner, SseTooLarge, writeSse } from '#shared/http/sse.ts';
+import { isDone, isKeepAlive, MAX_SSE_EVENT_BYTES, SseScanner, writeSse } from '#shared/http/sse.ts';
+import { SseOverload, SseTooLarge } from '#shared/http/sse-errors.ts';
 import { type PassthroughEvent, ThinkTagSplitter } from '#shared/http/think-tag-splitter.ts';
 import type { ForwardRequest, SpliceEnd } from '#shared/link/splice.ts';
 import { EventPattern } from './event-pattern.ts';

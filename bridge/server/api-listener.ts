@@ -5,7 +5,7 @@ import { REQUEST_ID_HEADER } from '#shared/http/request-id.ts';
 import type { Mux } from '#shared/link/mux.ts';
 import { MAX_STORED_BODY_BYTES } from '#shared/link/splice.ts';
 import { allowsScope, splitScopes } from '#shared/rpc/scopes.ts';
-import { MIN_HEAD_HEADER } from '#shared/ports/journal-port.ts';
+import { MIN_HEAD_HEADER } from '#shared/ports/journal-streams.ts';
 import { VIA_HEADER } from '../passthrough/upstream-request.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Admission } from './admission.ts';

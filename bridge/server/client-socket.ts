@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import { type Opening, PAIRING_CODE_HEADER } from '#shared/link/hello.ts';
 import type { Stream } from '#shared/link/stream.ts';
-import { MIN_HEAD_HEADER, HANDOFF_STATE_HEADER, HANDOFF_HEADER } from '#shared/ports/journal-port.ts';
+import { MIN_HEAD_HEADER, HANDOFF_STATE_HEADER, HANDOFF_HEADER } from '#shared/ports/journal-streams.ts';
 import { PAIRING_PRINCIPAL } from '#shared/rpc/contract.ts';
 import { allowsScope, type Scope, SCOPES, splitScopes } from '#shared/rpc/scopes.ts';
 import type { ErrorShape } from '#shared/rpc/rpc-error.ts';

@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { Hello } from '#shared/link/hello.ts';
 import type { Mux } from '#shared/link/mux.ts';
-import { type AttachedHost, JOURNAL_KIND } from '#shared/ports/journal-port.ts';
+import type { AttachedHost } from '#shared/ports/journal-info.ts';
+import { JOURNAL_KIND } from '#shared/ports/journal-streams.ts';
 import { CLOSE_CODES } from '#shared/rpc/limits.ts';
 import { type HostMode, computeHostRank } from './host-rank.ts';
 import { TIMING } from './timing.ts';

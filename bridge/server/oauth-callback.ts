@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { renderNoticePage } from '#shared/http/notice-page.ts';
 import { fetchOverStream } from '#shared/link/stream-http.ts';
-import { MIN_HEAD_HEADER } from '#shared/ports/journal-port.ts';
-import { OAUTH_CALLBACK_PATH } from '#shared/ports/oauth-port.ts';
+import { MIN_HEAD_HEADER } from '#shared/ports/journal-streams.ts';
+import { OAUTH_CALLBACK_PATH } from '#shared/oauth-callback-path.ts';
 import type { Journal } from '../journal/journal.ts';
 import { type Admission, toAdmissionRequest } from './admission.ts';
 import type { AuthLimiter } from './auth-limiter.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { fetchOverStream } from '#shared/link/stream-http.ts';
-import { MIN_HEAD_HEADER } from '#shared/ports/journal-port.ts';
+import { MIN_HEAD_HEADER } from '#shared/ports/journal-streams.ts';
 import { pushAnswer } from '#shared/ports/push-port.ts';
 import { PUSH_ANSWER_PATH } from '#shared/push-answer-path.ts';
 import { toAdmissionRequest } from './admission.ts';

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { RESPONSES_KIND } from '#shared/http/responses-socket.ts';
 import type { Mux } from '#shared/link/mux.ts';
-import { MIN_HEAD_HEADER } from '#shared/ports/journal-port.ts';
+import { MIN_HEAD_HEADER } from '#shared/ports/journal-streams.ts';
 import { CLOSE_CODES } from '#shared/rpc/frames.ts';
 import { allowsScope, splitScopes } from '#shared/rpc/scopes.ts';
 import { VIA_HEADER } from '../passthrough/upstream-request.ts';

@@ -9,7 +9,7 @@ import { fetchOverStream } from '#shared/link/stream-http.ts';
 import { linkResult } from '#shared/link/link-credentials.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import { accessPort } from '#shared/ports/access-port.ts';
-import { BLOBS_KIND } from '#shared/ports/journal-port.ts';
+import { BLOBS_KIND } from '#shared/ports/journal-streams.ts';
 import { PROTOCOL_LIMITS } from '#shared/rpc/limits.ts';
 import { verifies } from '../../tests/requirements.ts';
 import { TestSocketClient } from './tests/test-client.ts';

@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import type { ClusterReport } from '#shared/ports/cluster-report.ts';
-import type { JournalInfo, SequencedRecord } from '#shared/ports/journal-port.ts';
+import type { SequencedRecord } from '#shared/ports/journal-port.ts';
+import type { JournalInfo } from '#shared/ports/journal-info.ts';
 import type { LeaseRequest } from '#shared/sync/lease-request.ts';
 import { releaseSharedLease, acquireSharedLease } from '#shared/sync/nats/shared-leases.ts';
 import type { VaultStreams } from '#shared/sync/nats/vault-streams.ts';

@@ -1,7 +1,8 @@
 import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type SseEvent, SseScanner, SseTooLarge, writeSse } from './sse.ts';
+import { type SseEvent, SseScanner, writeSse } from './sse.ts';
+import { SseTooLarge } from './sse-errors.ts';
 
 const encoder = new TextEncoder();
 const RUNS = process.env.PERCH_LONG ? 10_000 : 500;

@@ -1,3 +1,5 @@
+import { SseOverload, SseTooLarge } from './sse-errors.ts';
+
 /** One server-sent event. Contains only the fields that were sent; `data` has its lines joined by `\n`. */
 export interface SseEvent {
   event?: string;
@@ -29,16 +31,6 @@ const LARGE_EVENT_BYTES = MB;
 /** Maximum bytes of unfinished large events of all streams together. */
 const MAX_LARGE_BYTES = 256 * MB;
 let largeBytes = 0;
-
-/** All streams together exceed `MAX_LARGE_BYTES`. The scanner can't be used afterwards. */
-export class SseOverload extends Error {
-  override name = 'SseOverload';
-}
-
-/** An event exceeds the limit. The scanner can't be used afterwards. */
-export class SseTooLarge extends Error {
-  override name = 'SseTooLarge';
-}
 
 const LF = 10;
 const CR = 13;

@@ -1,3 +1,4 @@
+import { commandArgs, commandDir, commandName, MAX_COMMAND_MS } from '../command-fields.ts';
 import { defineMethod } from '../rpc/contract.ts';
 import { z } from '../rpc/zod.ts';
 import { definePort } from './port.ts';
@@ -8,14 +9,6 @@ export const MAX_OUTPUT_BYTES = 1024 * 1024;
 export const DEFAULT_COMMAND_MS = 600_000;
 /** Longer scripts are hashed and run, but not shown to the person who approves. */
 export const MAX_SHOWN_SCRIPT_BYTES = 256 * 1024;
-export const MAX_COMMAND_MS = 24 * 3_600_000;
-
-// The kernel ends a text at NUL: the displayed text would differ from what runs.
-const hasNoNul = (text: string): boolean => !text.includes('\0');
-
-export const commandName = z.string().min(1).max(4096).refine(hasNoNul, 'must not contain NUL characters');
-export const commandArgs = z.array(z.string().max(32_768).refine(hasNoNul, 'must not contain NUL characters')).max(1000);
-export const commandDir = z.string().min(1).max(4096).refine(hasNoNul, 'must not contain NUL characters');
 
 /** A script that a command runs. */
 export const execScript = z.object({

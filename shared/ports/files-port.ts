@@ -1,5 +1,5 @@
 import { defineMethod } from '../rpc/contract.ts';
-import { WORKSPACE_LIMITS, workspacePath } from '../rpc/methods/workspace-contracts.ts';
+import { WORKSPACE_LIMITS, workspacePath } from '../rpc/workspace-file.ts';
 import { workspaceName } from '../rpc/record-schemas.ts';
 import { z } from '../rpc/zod.ts';
 import { definePort } from './port.ts';

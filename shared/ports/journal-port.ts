@@ -3,8 +3,7 @@ import { clusterReport } from './cluster-report.ts';
 import { z } from '../rpc/zod.ts';
 import { syncRecord } from '../sync/record.ts';
 import { MAX_JOURNAL_BATCH } from './journal-batch.ts';
-
-export { MAX_JOURNAL_BATCH } from './journal-batch.ts';
+import { attachedHost, journalInfo } from './journal-info.ts';
 
 export const position = z.object({
   /** Id of the journal: a new one (after loss or damage) has another id. */
@@ -24,41 +23,6 @@ export type SequencedRecord = z.infer<typeof sequencedRecord>;
 const origin = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/);
 const leaseName = z.string().min(1).max(200);
 const fence = z.number().int().positive();
-
-/** A host attached to the bridge. */
-export const attachedHost = z.object({
-  origin: z.string(),
-  kind: z.enum(['tab', 'headless']),
-  build: z.string(),
-  /** The name it reports, such as `Chromium 156 on Linux`. */
-  name: z.string(),
-  /** When it was attached, in milliseconds since the Unix epoch. */
-  since: z.number(),
-  ready: z.boolean(),
-  /** Whether it serves the gateway's clients. */
-  holder: z.boolean(),
-});
-export type AttachedHost = z.infer<typeof attachedHost>;
-
-export const journalInfo = z.object({
-  id: z.string(),
-  /** Path of its file on the bridge's disk. */
-  path: z.string(),
-  bytes: z.number(),
-  head: z.number(),
-  schema: z.number(),
-  records: z.number(),
-  tombstones: z.number(),
-  blobs: z.number(),
-  blobBytes: z.number(),
-  /** Time of the last accepted change by the bridge's clock, in milliseconds since the Unix epoch; null in an empty journal. */
-  changedAt: z.number().nullable(),
-  /** Incidents to show to the person, such as a damaged journal that was rebuilt. */
-  notices: z.array(z.object({ at: z.number(), message: z.string() })),
-  /** Free bytes on its disk; null if unknown. */
-  free: z.number().nullable(),
-});
-export type JournalInfo = z.infer<typeof journalInfo>;
 
 /**
  * The journal, as a host uses it over its uplink. The embedded engine is one SQLite file next to the bridge; any other that can pull, push,
@@ -198,13 +162,3 @@ export const journalEvents = {
   'host.signal': z.object({ from: origin, payload: z.unknown() }),
 };
 export type JournalEvents = typeof journalEvents;
-
-/** The stream's kind: calls and events as JSON texts. */
-export const JOURNAL_KIND = 'journal';
-/** One HTTP exchange per stream (shared/link/stream-http.ts): `PUT` and `GET` of `/<hash>`, 404 if it does not exist. */
-export const BLOBS_KIND = 'blobs';
-/** Header of a stream's opening: sequence number that the host must have read before it answers. */
-export const MIN_HEAD_HEADER = 'x-perch-head';
-/** In the opening of a client's stream: the bridge can take the client to another host; and what the host before says of it. */
-export const HANDOFF_HEADER = 'x-perch-moves';
-export const HANDOFF_STATE_HEADER = 'x-perch-moved';

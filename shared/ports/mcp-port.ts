@@ -1,6 +1,6 @@
 import { defineMethod } from '../rpc/contract.ts';
 import { z } from '../rpc/zod.ts';
-import { commandArgs, commandDir, commandName } from './exec-port.ts';
+import { commandArgs, commandDir, commandName } from '../command-fields.ts';
 import { definePort } from './port.ts';
 
 /** Bytes of one line of a tool server: it ends with more. */

@@ -2,12 +2,6 @@ import { defineMethod } from '../rpc/contract.ts';
 import { z } from '../rpc/zod.ts';
 import { definePort } from './port.ts';
 
-/**
- * Redirect address for authorization by another service (RFC 6749, section 4.1.2): at the bridge, which passes the request to the active
- * host.
- */
-export const OAUTH_CALLBACK_PATH = '/oauth/callback';
-
 export const oauthPort = definePort({
   kind: 'oauth',
   featureName: 'Signing in with OAuth',

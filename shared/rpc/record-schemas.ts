@@ -1,5 +1,5 @@
 import { id } from './frames.ts';
-import { budgetPeriod } from './methods/budget-contracts.ts';
+import { budgetPeriod } from './budget-period.ts';
 import { agentParameters, modelParameters } from './model-parameters.ts';
 import { citation, citedSource } from './passage.ts';
 import { createVisibleName } from './visible-name.ts';

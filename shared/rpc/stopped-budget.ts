@@ -1,4 +1,4 @@
-import type { BudgetPeriod } from './methods/budget-contracts.ts';
+import type { BudgetPeriod } from './budget-period.ts';
 
 /** The budget that has stopped a reply. */
 export interface StoppedBudget {

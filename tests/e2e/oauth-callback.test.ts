@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
 import { describe, expect } from 'vitest';
-import { OAUTH_CALLBACK_PATH } from '#shared/ports/oauth-port.ts';
+import { OAUTH_CALLBACK_PATH } from '#shared/oauth-callback-path.ts';
 import { verifies } from '../requirements.ts';
 import { waitFor } from '../support/test-gateway.ts';
 import { startOauthServer } from '../support/oauth-server.ts';

@@ -231,8 +231,8 @@ export const GUARDS: readonly Guard[] = [
   },
   {
     name: 'Imported instructions of a project taint its runs',
-    file: 'web/gateway/agent/runs/run.ts',
-    find: 'this.#taint.add(project?.outside ?? []);',
+    file: 'web/gateway/agent/runs/run-generation.ts',
+    find: 'taint.add(project?.outside ?? []);',
     replace: '',
     test: 'web/gateway/agent/projects/projects.test.ts',
     only: 'in the same vault and in another one',
@@ -272,6 +272,14 @@ export const GUARDS: readonly Guard[] = [
     replace: 'return true;',
     test: 'web/gateway/automation/channels/channel-senders.test.ts',
     only: 'confirmed by the owner',
+  },
+  {
+    name: 'Senders of e-mail that nobody has verified',
+    file: 'web/gateway/automation/channels/email/email-adapter.ts',
+    find: "if (proof === 'failed' || proof === 'missing') return 'unverified';",
+    replace: '',
+    test: 'web/gateway/automation/channels/email/email.test.ts',
+    only: 'forged and unknown senders',
   },
   {
     name: 'Approvals are decided in private chats only',
@@ -345,7 +353,7 @@ export const GUARDS: readonly Guard[] = [
   // Names, sizes and texts
   {
     name: 'Path keys',
-    file: 'shared/rpc/methods/workspace-contracts.ts',
+    file: 'shared/rpc/workspace-file.ts',
     find: "!path.split('/').some((part) => part === '.' || part === '..')",
     replace: 'path.length > 0',
     test: 'web/gateway/agent/workspace/workspaces.test.ts',

@@ -1,4 +1,4 @@
-import type { FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
+import type { FileRecord } from '#shared/rpc/workspace-file.ts';
 import type { Vault } from '../../web/gateway/storage/vault-interface.ts';
 import { toFileEntry } from '../../web/gateway/agent/workspace/workspaces.ts';
 

@@ -1,14 +1,13 @@
 import { serveCalls, type PortServer, type CallHandlers, createPortClient } from '#shared/link/port-calls.ts';
 import { memoryPair } from '#shared/link/link.ts';
 import {
-  type AttachedHost,
   journalContracts,
   type JournalContracts,
   journalEvents,
   type JournalEvents,
-  type JournalInfo,
   type SequencedRecord,
 } from '#shared/ports/journal-port.ts';
+import type { AttachedHost, JournalInfo } from '#shared/ports/journal-info.ts';
 import type { RpcError } from '#shared/rpc/rpc-error.ts';
 import { mergeRecord } from '#shared/sync/conflict.ts';
 import { MIN_RESERVE_FREE_BYTES } from '#shared/sync/disk-space.ts';

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { dialHost } from '../../bridge/server/tests/fake-host.ts';
 import { createJournalClient } from '../../bridge/server/tests/journal-client.ts';
 import { SCHEMA_VERSION } from '../../shared/link/hello.ts';
-import { JOURNAL_KIND } from '../../shared/ports/journal-port.ts';
+import { JOURNAL_KIND } from '../../shared/ports/journal-streams.ts';
 import { startPerch } from '../e2e/perch-process.ts';
 import { connectOutside } from '../e2e/outside-client.ts';
 import { verifies } from '../requirements.ts';

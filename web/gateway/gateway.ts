@@ -1,5 +1,5 @@
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
-import type { ToolPolicy } from '#shared/rpc/methods/tool-contracts.ts';
+import type { ToolPolicy } from '#shared/rpc/tool-policies.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
 import { limitRate } from '#shared/async/clock.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { BrowserContext, Dialog, Download, Page, CDPSession } from 'playwright';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { BrowserPageEvents } from '#shared/rpc/methods/browser-contracts.ts';
-import { WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace-contracts.ts';
+import { WORKSPACE_LIMITS } from '#shared/rpc/workspace-file.ts';
 import { firstLine, withTimeout } from './playwright-errors.ts';
 
 /** Bytes per read of a stream. */

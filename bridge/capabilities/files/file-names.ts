@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { workspacePath } from '#shared/rpc/methods/workspace-contracts.ts';
+import { workspacePath } from '#shared/rpc/workspace-file.ts';
 
 const TEMPORARY_NAME = /^\.perch-[0-9a-f]{12}\.tmp$/;
 const WINDOWS_INVALID = /[<>:"|?*]|[. ]$|^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;

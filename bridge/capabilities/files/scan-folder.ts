@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMirrored } from '#shared/ports/files-port.ts';
-import { WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace-contracts.ts';
+import { WORKSPACE_LIMITS } from '#shared/rpc/workspace-file.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { getErrorCode, describeError } from '../../home-directory.ts';
 import { type Disk, type DirectoryEntry, toStamp, type FileStats } from './disk.ts';

@@ -9,7 +9,7 @@ import { type Credential, importSecret, createProof, verifyProof, uplinkAccepted
 import type { Stream } from '#shared/link/stream.ts';
 import { FRAME_TYPE } from '#shared/link/wire.ts';
 import { textLink } from '#shared/link/text-link.ts';
-import { HANDOFF_STATE_HEADER } from '#shared/ports/journal-port.ts';
+import { HANDOFF_STATE_HEADER } from '#shared/ports/journal-streams.ts';
 import { PROTOCOL_LIMITS, type RequestFrame } from '#shared/rpc/frames.ts';
 import { createAsyncQueue } from './async-queue.ts';
 

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
-import type { JournalInfo, SequencedRecord } from '#shared/ports/journal-port.ts';
+import type { SequencedRecord } from '#shared/ports/journal-port.ts';
+import type { JournalInfo } from '#shared/ports/journal-info.ts';
 import { mergeRecord } from '#shared/sync/conflict.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';
 import type { Journal, JournalEvents, OpenedJournal, ReplicaRequest } from '../../journal/journal.ts';

@@ -1,6 +1,7 @@
 import { type PortClient, createPortClient } from '#shared/link/port-calls.ts';
 import { textLink } from '#shared/link/text-link.ts';
-import { JOURNAL_KIND, type JournalContracts, journalContracts, type JournalEvents, journalEvents } from '#shared/ports/journal-port.ts';
+import { type JournalContracts, journalContracts, type JournalEvents, journalEvents } from '#shared/ports/journal-port.ts';
+import { JOURNAL_KIND } from '#shared/ports/journal-streams.ts';
 import type { FakeHost } from './fake-host.ts';
 
 /** Client of the journal's port for a host, with the received events. */

@@ -1,3 +1,4 @@
+import { budgetPeriod } from '../budget-period.ts';
 import { defineMethod } from '../contract.ts';
 import { z } from '../zod.ts';
 
@@ -14,10 +15,6 @@ const amounts = z.strictObject({
 /** The limits of a budget, per day and per month of the configured time zone. */
 export const budgetLimits = z.strictObject({ day: amounts.optional(), month: amounts.optional() });
 export type BudgetLimits = z.infer<typeof budgetLimits>;
-
-export const BUDGET_PERIODS = ['day', 'month'] as const;
-export const budgetPeriod = z.enum(BUDGET_PERIODS);
-export type BudgetPeriod = z.infer<typeof budgetPeriod>;
 
 export const BUDGET_MEASURES = ['cost', 'tokens'] as const;
 const budgetMeasure = z.enum(BUDGET_MEASURES);

@@ -1,9 +1,10 @@
+import { collectionSource, collectionSourceInput, diskPath } from '../collection-source.ts';
 import { defineMethod } from '../contract.ts';
 import { id } from '../frames.ts';
 import { citableSource, passageLocator } from '../passage.ts';
 import { createVisibleName } from '../visible-name.ts';
 import { z } from '../zod.ts';
-import { workspacePath } from './workspace-contracts.ts';
+import { workspacePath } from '../workspace-file.ts';
 
 /** Limits of collections. */
 export const COLLECTION_LIMITS = {
@@ -25,67 +26,6 @@ export const COLLECTION_LIMITS = {
 
 /** ID of the source of files that clients send. Every collection has it. */
 export const FILES_SOURCE = 'files';
-
-const globs = z.array(z.string().min(1).max(300)).max(50);
-const diskPath = z.string().trim().min(1).max(1000);
-
-const folderSource = z.strictObject({
-  kind: z.literal('folder'),
-  /** Path on the bridge's disk. */
-  path: diskPath,
-  /** Patterns of paths in it; all files by default. `*` matches within a name, `**` across folders. */
-  include: globs.optional(),
-  exclude: globs.optional(),
-});
-const repositorySource = z.strictObject({
-  kind: z.literal('repository'),
-  /** HTTPS or SSH address that the bridge clones, or a path on its disk. */
-  url: diskPath,
-  /** Branch or tag; the default branch if omitted. */
-  branch: z.string().min(1).max(200).optional(),
-  include: globs.optional(),
-  exclude: globs.optional(),
-});
-const webSource = z.strictObject({
-  kind: z.literal('web'),
-  urls: z
-    .array(z.url({ protocol: /^https?$/ }).max(2000))
-    .min(1)
-    .max(100),
-  /** How many links to follow from these pages on the same site. */
-  depth: z.number().int().min(0).max(5).default(0),
-  maxPages: z.number().int().min(1).max(1000).default(100),
-});
-const mailSource = z.strictObject({
-  kind: z.literal('mail'),
-  /** An mbox file or a Maildir on the bridge's disk. */
-  path: diskPath,
-});
-
-const sourceId = z.object({ id: id.optional() });
-const sourceInput = z.discriminatedUnion('kind', [
-  folderSource.extend(sourceId.shape),
-  repositorySource.extend(sourceId.shape),
-  webSource.extend(sourceId.shape),
-  mailSource.extend(sourceId.shape),
-]);
-/** A source as a client describes it. With `id` it replaces the source that has it. */
-export type CollectionSourceInput = z.input<typeof sourceInput>;
-
-const sourceState = z.object({
-  id: z.string(),
-  /** When its documents were last listed; null if never. */
-  checkedAt: z.number().nullable(),
-  /** Why its documents could not be listed, in one sentence; null if they could. */
-  problem: z.string().nullable(),
-});
-const source = z.discriminatedUnion('kind', [
-  folderSource.extend(sourceState.shape),
-  repositorySource.extend(sourceState.shape),
-  webSource.extend(sourceState.shape),
-  mailSource.extend(sourceState.shape),
-]);
-export type CollectionSource = z.infer<typeof source>;
 
 const progress = z.object({
   /** Documents that are done, of those that the current indexing has found so far. */
@@ -109,7 +49,7 @@ const collection = z.object({
   id: z.string(),
   name: z.string(),
   description: z.string(),
-  sources: z.array(source),
+  sources: z.array(collectionSource),
   /** Whether the files themselves are kept in the vault, or only their text. */
   keepOriginals: z.boolean(),
   /** Key of the model that computes vectors for search by meaning; null for search by words alone. */
@@ -198,7 +138,7 @@ export const collectionContracts = {
     params: z.strictObject({
       name,
       description: description.default(''),
-      sources: z.array(sourceInput).max(COLLECTION_LIMITS.sources).default([]),
+      sources: z.array(collectionSourceInput).max(COLLECTION_LIMITS.sources).default([]),
       keepOriginals: keepOriginals.default(true),
       embeddingModel: embeddingModel.default(null),
     }),
@@ -214,7 +154,7 @@ export const collectionContracts = {
       name: name.optional(),
       description: description.optional(),
       /** Replaces the list of sources. The documents of a source that is left out are removed. */
-      sources: z.array(sourceInput).max(COLLECTION_LIMITS.sources).optional(),
+      sources: z.array(collectionSourceInput).max(COLLECTION_LIMITS.sources).optional(),
       keepOriginals: keepOriginals.optional(),
       embeddingModel: embeddingModel.optional(),
     }),

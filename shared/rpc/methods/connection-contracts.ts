@@ -1,7 +1,7 @@
 import { defineMethod } from '../contract.ts';
 import { PROTOCOL_VERSION } from '../frames.ts';
 import { z } from '../zod.ts';
-import { presenceEntry } from './status-contracts.ts';
+import { presenceEntry } from '../presence-entry.ts';
 
 const health = z.object({ status: z.enum(['ok', 'draining', 'degraded']), uptime: z.number(), connections: z.number() });
 

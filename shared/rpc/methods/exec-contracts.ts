@@ -1,4 +1,5 @@
-import { commandArgs, commandDir, commandName, execFile, execScript } from '../../ports/exec-port.ts';
+import { execFile, execScript } from '../../ports/exec-port.ts';
+import { commandArgs, commandDir, commandName } from '../../command-fields.ts';
 import { defineMethod } from '../contract.ts';
 import { agentId, sessionId, subAgentLabel } from '../record-schemas.ts';
 import { z } from '../zod.ts';

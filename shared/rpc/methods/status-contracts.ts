@@ -1,17 +1,8 @@
 import { defineMethod } from '../contract.ts';
+import { presenceEntry } from '../presence-entry.ts';
 import { z } from '../zod.ts';
 
 const noParams = z.strictObject({});
-
-export const presenceEntry = z.object({
-  /** `gateway`, `bridge`, `journal`, `host:…`, `client:…` or `provider:…`. */
-  component: z.string(),
-  state: z.enum(['online', 'offline', 'idle', 'away']),
-  /** When the state last changed, in milliseconds since the Unix epoch. For clients: when they last sent a request. */
-  updated: z.number(),
-});
-/** A component of the gateway or a connected client. */
-export type PresenceEntry = z.infer<typeof presenceEntry>;
 
 export const doctorCheck = z.object({
   id: z.string(),

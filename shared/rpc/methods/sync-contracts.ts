@@ -1,4 +1,4 @@
-import { attachedHost, journalInfo } from '../../ports/journal-port.ts';
+import { attachedHost, journalInfo } from '../../ports/journal-info.ts';
 import { defineMethod } from '../contract.ts';
 import { z } from '../zod.ts';
 

@@ -1,10 +1,7 @@
 import { defineMethod } from '../contract.ts';
 import { agentId } from '../record-schemas.ts';
+import { TOOL_POLICIES } from '../tool-policies.ts';
 import { z } from '../zod.ts';
-
-/** Whether a tool runs without asking, after an approval, or never. */
-export const TOOL_POLICIES = ['auto', 'ask', 'deny'] as const;
-export type ToolPolicy = (typeof TOOL_POLICIES)[number];
 
 /** Title and summary of a tool, for people. */
 const toolLabel = z.object({

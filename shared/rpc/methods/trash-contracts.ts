@@ -1,10 +1,7 @@
+import { TRASH_DAYS } from '../../trash-retention.ts';
 import { defineMethod } from '../contract.ts';
 import { id } from '../frames.ts';
 import { z } from '../zod.ts';
-
-/** Days after which items in the trash are deleted. */
-export const TRASH_DAYS = 30;
-export const TRASH_MS = TRASH_DAYS * 86_400_000;
 
 const trashKind = z.enum(['chat', 'memory', 'page', 'drawing', 'project']);
 

@@ -4,7 +4,6 @@ import { systemClock } from '../../../shared/async/clock.ts';
 import { SCHEMA_VERSION } from '../../../shared/link/hello.ts';
 import { openVault, type IndexedDbVault } from '../../../web/gateway/storage/open-vault.ts';
 import { Uplink } from '../../../web/gateway/host/uplink.ts';
-import { openJournalConnection } from '../../../web/gateway/sync/journal-connection.ts';
 import { Replicator } from '../../../web/gateway/sync/replicator.ts';
 
 const SESSION_COUNT = 50;
@@ -74,7 +73,7 @@ const api = {
       url,
       build: 'bench',
       onstream: (stream) => stream.reset(undefined, 'this host only measures'),
-      onattached: (mux) => replicator.attach(openJournalConnection(mux)),
+      onjournal: (journal) => replicator.attach(journal),
       onstate: (_, problem) => problem !== null && report(problem),
     });
     line.attach({ id, key: await importSecret(secret) });

@@ -1,4 +1,5 @@
-import type { BudgetLimits, BudgetMeasure, BudgetPeriod } from '#shared/rpc/methods/budget-contracts.ts';
+import type { BudgetLimits, BudgetMeasure } from '#shared/rpc/methods/budget-contracts.ts';
+import type { BudgetPeriod } from '#shared/rpc/budget-period.ts';
 
 /** Form values of a budget; null for no limit. */
 export type BudgetDraft = Record<BudgetPeriod, Record<BudgetMeasure, number | null>>;

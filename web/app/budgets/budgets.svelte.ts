@@ -1,4 +1,5 @@
-import type { Budget, BudgetLimits, BudgetPeriod, PeriodUsage } from '#shared/rpc/methods/budget-contracts.ts';
+import type { Budget, BudgetLimits, PeriodUsage } from '#shared/rpc/methods/budget-contracts.ts';
+import type { BudgetPeriod } from '#shared/rpc/budget-period.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';

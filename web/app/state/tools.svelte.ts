@@ -1,4 +1,5 @@
-import type { ToolEntry, ToolPolicy } from '#shared/rpc/methods/tool-contracts.ts';
+import type { ToolEntry } from '#shared/rpc/methods/tool-contracts.ts';
+import type { ToolPolicy } from '#shared/rpc/tool-policies.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';

@@ -1,5 +1,5 @@
 import type { HostStatus } from '#shared/ports/host-api.ts';
-import type { AttachedHost } from '#shared/ports/journal-port.ts';
+import type { AttachedHost } from '#shared/ports/journal-info.ts';
 import type { SyncState } from '#shared/rpc/methods/sync-contracts.ts';
 
 /** Sync state before the first report: no bridge. */

@@ -2,7 +2,7 @@ import 'fake-indexeddb/auto';
 import { openDB } from 'idb';
 import { describe, expect, test } from 'vitest';
 import type { HostStatus } from '#shared/ports/host-api.ts';
-import type { AttachedHost } from '#shared/ports/journal-port.ts';
+import type { AttachedHost } from '#shared/ports/journal-info.ts';
 import type { SyncState } from '#shared/rpc/methods/sync-contracts.ts';
 import { verifies } from '../../../tests/requirements.ts';
 import { Database } from '../../gateway/storage/database.ts';

@@ -1,4 +1,5 @@
-import type { Collection, CollectionDocument, CollectionSource } from '#shared/rpc/methods/collection-contracts.ts';
+import type { Collection, CollectionDocument } from '#shared/rpc/methods/collection-contracts.ts';
+import type { CollectionSource } from '#shared/rpc/collection-source.ts';
 import { formatBytes } from '#app/files/attachment-limits.ts';
 import { formatList } from '#app/i18n/format.ts';
 import { m } from '#app/i18n/messages.ts';

@@ -1,4 +1,4 @@
-import type { AttachedHost } from '#shared/ports/journal-port.ts';
+import type { AttachedHost } from '#shared/ports/journal-info.ts';
 import type { Scope } from '#shared/rpc/contract.ts';
 import type { SyncConflict } from '#shared/rpc/methods/sync-contracts.ts';
 import { m } from '#app/i18n/messages.ts';

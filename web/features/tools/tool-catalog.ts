@@ -1,4 +1,5 @@
-import type { ToolEntry, ToolPolicy } from '#shared/rpc/methods/tool-contracts.ts';
+import type { ToolEntry } from '#shared/rpc/methods/tool-contracts.ts';
+import type { ToolPolicy } from '#shared/rpc/tool-policies.ts';
 import { m } from '#app/i18n/messages.ts';
 
 /** The tools of one source. */

@@ -1,4 +1,4 @@
-import { SEARCH_PROVIDERS, type SearchProviderId } from '#shared/rpc/methods/web-contracts.ts';
+import { SEARCH_PROVIDERS, type SearchProviderId } from '#shared/search-providers.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 import { gateway } from '#app/connection/gateway-connection.svelte.ts';
 import { m } from '#app/i18n/messages.ts';

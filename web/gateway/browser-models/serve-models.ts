@@ -6,21 +6,9 @@ import { ModelStore } from './model-store.ts';
 import type { LoadedModel } from './loaded-model.ts';
 import type { SpeechModel } from './speech-model.ts';
 
-/**
- * Runs in a dedicated worker that a page starts for the gateway's worker: runs one model, which ends with it, for calls over the port in
- * its first message.
- */
-export function serveModels(scope: DedicatedWorkerGlobalScope): void {
-  scope.addEventListener(
-    'message',
-    ({ ports: [port] }) => {
-      if (port) servePort(port, new ModelStore(scope.caches, scope.location.origin));
-    },
-    { once: true },
-  );
-}
-
-function servePort(port: MessagePort, store: ModelStore): void {
+/** Runs one model in a page's dedicated worker, which ends with it, for calls over `port`. */
+export function serveModels(port: MessagePort, scope: Pick<WorkerGlobalScope, 'caches' | 'location'>): void {
+  const store = new ModelStore(scope.caches, scope.location.origin);
   let loaded: LoadedModel | undefined;
   let speech: SpeechModel | undefined;
   let current: Promise<unknown> = Promise.resolve();

@@ -1,4 +1,4 @@
-import { MAX_COMMAND_MS } from '#shared/ports/exec-port.ts';
+import { MAX_COMMAND_MS } from '#shared/command-fields.ts';
 import { isHeaderValue } from '#shared/http/header-value.ts';
 import { isTimeZone } from '#shared/local-time.ts';
 import { id } from '#shared/rpc/frames.ts';
@@ -8,7 +8,7 @@ import { deliveryTarget } from '#shared/rpc/delivery-target.ts';
 import { agentConfig, modelKeys, providerKind } from '#shared/rpc/record-schemas.ts';
 import { createVisibleName } from '#shared/rpc/visible-name.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { TOOL_POLICIES } from '#shared/rpc/methods/tool-contracts.ts';
+import { TOOL_POLICIES } from '#shared/rpc/tool-policies.ts';
 import { UPSTREAM_RANGES } from '#shared/upstream-limits.ts';
 import { channelSettings, isChannelSecret } from './sections/channel-settings.ts';
 import { dreamingSettings } from '../knowledge/dreaming/dreaming-settings.ts';

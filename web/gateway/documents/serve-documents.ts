@@ -32,30 +32,23 @@ async function respond(
 }
 
 /**
- * Runs in a dedicated worker that a page starts for the gateway's worker: reads documents requested over the port in its first message,
- * which also contains the app's language, and splits them into passages.
+ * Reads documents in a page's dedicated worker as requested over `port`, and splits them into passages. `locale`: the app's language, for
+ * recognizing text in pictures.
  */
-export function serveDocuments(scope: DedicatedWorkerGlobalScope): void {
-  scope.addEventListener(
-    'message',
-    ({ data: locale, ports: [port] }: MessageEvent<unknown>) => {
-      if (!port) return;
-      const post = (message: DocumentWorkerMessage): void =>
-        port.postMessage(message, typeof message === 'object' && 'drawing' in message ? [message.drawing.picture] : []);
-      const ocr = lazy(async () =>
-        (await import('./ocr/page-ocr.ts')).createPageOcr(typeof locale === 'string' ? locale : 'en', () => post('working')),
-      );
-      port.onmessage = async ({ data }: MessageEvent<DocumentWorkerRequest>) => {
-        let lastAt = performance.now();
-        const onProgress = (progress: ReadProgress): void => {
-          const now = performance.now();
-          if (now - lastAt < PROGRESS_INTERVAL_MS) return;
-          lastAt = now;
-          post({ progress });
-        };
-        post(await respond(data, await ocr(), onProgress));
-      };
-    },
-    { once: true },
+export function serveDocuments(port: MessagePort, locale: unknown): void {
+  const post = (message: DocumentWorkerMessage): void =>
+    port.postMessage(message, typeof message === 'object' && 'drawing' in message ? [message.drawing.picture] : []);
+  const ocr = lazy(async () =>
+    (await import('./ocr/page-ocr.ts')).createPageOcr(typeof locale === 'string' ? locale : 'en', () => post('working')),
   );
+  port.onmessage = async ({ data }: MessageEvent<DocumentWorkerRequest>) => {
+    let lastAt = performance.now();
+    const onProgress = (progress: ReadProgress): void => {
+      const now = performance.now();
+      if (now - lastAt < PROGRESS_INTERVAL_MS) return;
+      lastAt = now;
+      post({ progress });
+    };
+    post(await respond(data, await ocr(), onProgress));
+  };
 }

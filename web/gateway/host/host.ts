@@ -6,7 +6,7 @@ import { type Link, portLink } from '#shared/link/link.ts';
 import { VIA_BRIDGE_HEADER, SPLICE_FAILURE_KIND, FORWARD_KIND, USAGE_RECEIPTS_KIND, WITHDRAW_KIND } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { textLink } from '#shared/link/text-link.ts';
-import { MIN_HEAD_HEADER, JOURNAL_KIND, HANDOFF_STATE_HEADER, HANDOFF_HEADER } from '#shared/ports/journal-port.ts';
+import { MIN_HEAD_HEADER, HANDOFF_STATE_HEADER, HANDOFF_HEADER } from '#shared/ports/journal-streams.ts';
 import { CLOSE_CODES, PROTOCOL_LIMITS } from '#shared/rpc/frames.ts';
 import { joinScopes, LEVELS } from '#shared/rpc/scopes.ts';
 import type { BrowserTransport } from '#shared/sync/nats/browser-transport.ts';
@@ -19,7 +19,6 @@ import { createFetch } from '../ports/create-fetch.ts';
 import { serveStreamEnds, serveReceipts } from '../ports/serve-receipts.ts';
 import type { StreamReplica } from '../nats/stream-records.ts';
 import { openVault, type IndexedDbVault, acquireEpoch } from '../storage/open-vault.ts';
-import { openJournalConnection } from '../sync/journal-connection.ts';
 import { Replicator } from '../sync/replicator.ts';
 import type { ClusterSharing } from './cluster-sharing.ts';
 import { getEnvironment } from './environment.ts';
@@ -71,7 +70,7 @@ export class Host implements HostApi {
       url: `${options.origin.replace(/^http/, 'ws')}/uplink`,
       build: options.build,
       onstream: (stream, opening) => void this.#onstream(stream, opening),
-      onattached: (mux) => this.#replicator && this.#uplink.getMux(JOURNAL_KIND) && this.#replicator.attach(openJournalConnection(mux)),
+      onjournal: (journal) => this.#replicator?.attach(journal),
       onstate: (uplink, problem) => {
         this.#setStatus({ uplink, problem: this.#status.state === 'failed' ? this.#status.problem : problem });
         void this.#sharing?.then((sharing) => sharing.setUplinkState(uplink));

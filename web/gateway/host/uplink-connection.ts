@@ -3,9 +3,11 @@ import { MUX_VERSION, PORTS_VERSION, SCHEMA_VERSION } from '#shared/link/hello.t
 import type { Link } from '#shared/link/link.ts';
 import { Mux } from '#shared/link/mux.ts';
 import { createProof, verifyProof, uplinkAccepted, uplinkChallenge } from '#shared/link/link-credentials.ts';
-import { JOURNAL_KIND } from '#shared/ports/journal-port.ts';
+import { JOURNAL_KIND } from '#shared/ports/journal-streams.ts';
 import type { HostCredential } from '#shared/ports/host-api.ts';
 import type { HandshakeInbox, UplinkOptions } from './uplink.ts';
+
+export { openJournalConnection } from '../sync/journal-connection.ts';
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 

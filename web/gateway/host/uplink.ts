@@ -1,9 +1,10 @@
 import type { Hello, Opening } from '#shared/link/hello.ts';
 import type { Mux } from '#shared/link/mux.ts';
 import type { Stream } from '#shared/link/stream.ts';
-import { JOURNAL_KIND } from '#shared/ports/journal-port.ts';
+import { JOURNAL_KIND } from '#shared/ports/journal-streams.ts';
 import type { HostCredential } from '#shared/ports/host-api.ts';
 import { lazy, createNotLoadedError } from '#shared/async/lazy.ts';
+import type { JournalConnection } from '../sync/journal-connection.ts';
 
 const MIN_RETRY_MS = 250;
 /** A restarted bridge must be reached within 3 s. */
@@ -17,8 +18,8 @@ export interface UplinkOptions {
   url: string;
   build: string;
   onstream(stream: Stream, opening: Opening): void;
-  /** Called when the connection is open and both sides have said hello. */
-  onattached(mux: Mux): void;
+  /** Called when the connection is open, both sides have said hello, and the bridge has a journal. */
+  onjournal(journal: JournalConnection): void;
   onstate(state: 'off' | 'connecting' | 'attached', problem: string | null): void;
 }
 
@@ -101,13 +102,15 @@ export class Uplink {
     try {
       const { build, onstream } = this.#options;
       const inbox = createInbox(socket);
-      const { openUplinkMux } = await loadUplinkConnection().catch((error: unknown) => Promise.reject(createNotLoadedError(error)));
+      const { openJournalConnection, openUplinkMux } = await loadUplinkConnection().catch((error: unknown) =>
+        Promise.reject(createNotLoadedError(error)),
+      );
       const mux = await openUplinkMux(socket, inbox, credential, { build, onstream });
       this.#peer = await mux.ready;
       if (this.#socket !== socket) return mux.close();
       this.#mux = mux;
       this.#retryMs = MIN_RETRY_MS;
-      this.#options.onattached(mux);
+      if (this.getMux(JOURNAL_KIND)) this.#options.onjournal(openJournalConnection(mux));
       this.#notify('attached', null);
       const { reason } = await mux.closed;
       problem = reason || 'The connection to the bridge was lost';

@@ -1,7 +1,6 @@
 import { type PortServer, serveCalls, type CallHandlers, createPortClient } from '#shared/link/port-calls.ts';
 import { memoryPair } from '#shared/link/link.ts';
 import {
-  MAX_JOURNAL_BATCH,
   type JournalContracts,
   journalContracts,
   type JournalEvents,
@@ -9,6 +8,7 @@ import {
   type JournalPosition,
   type SequencedRecord,
 } from '#shared/ports/journal-port.ts';
+import { MAX_JOURNAL_BATCH } from '#shared/ports/journal-batch.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { releaseSharedLease, acquireSharedLease } from '#shared/sync/nats/shared-leases.ts';
 import { examineCluster } from '#shared/sync/nats/examine-cluster.ts';

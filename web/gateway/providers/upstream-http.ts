@@ -1,5 +1,5 @@
 import { toClause } from '#shared/clause.ts';
-import { SseOverload, SseTooLarge } from '#shared/http/sse.ts';
+import { SseOverload, SseTooLarge } from '#shared/http/sse-errors.ts';
 import { parseJson as parsed } from '#shared/parse-json.ts';
 import type { BodyEdit, ForwardRequest } from '#shared/link/splice.ts';
 import { redactTruncatedSecret } from '#shared/redact.ts';

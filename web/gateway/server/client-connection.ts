@@ -10,10 +10,10 @@ import {
   type RequestFrame,
   type ResponseFrame,
 } from '#shared/rpc/frames.ts';
-import { EVENT_SCOPES } from '#shared/rpc/method-scopes.ts';
+import { EVENT_SCOPES } from '#shared/rpc/event-scopes.ts';
 import { connectionContracts } from '#shared/rpc/methods/connection-contracts.ts';
-import type { PresenceEntry } from '#shared/rpc/methods/status-contracts.ts';
-import { EVENT_NAMES, POLICIES } from '#shared/rpc/tables.ts';
+import type { PresenceEntry } from '#shared/rpc/presence-entry.ts';
+import { METHOD_ACCESS } from '#shared/rpc/method-access.ts';
 import type { Admission } from './admission.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { ConnectionLimits } from './connection-limits.ts';
@@ -259,7 +259,10 @@ export class ClientConnection implements Subscriber {
       payload: {
         protocol,
         server: { name: 'perch', version: this.#deps.version, connId: this.id },
-        features: { methods: this.principal === PAIRING_PRINCIPAL ? PAIRING_METHODS : Object.keys(POLICIES), events: EVENT_NAMES },
+        features: {
+          methods: this.principal === PAIRING_PRINCIPAL ? PAIRING_METHODS : Object.keys(METHOD_ACCESS),
+          events: Object.keys(EVENT_SCOPES),
+        },
         policy: {
           maxPayload: PROTOCOL_LIMITS.maxPayload,
           maxBufferedBytes: PROTOCOL_LIMITS.maxBufferedBytes,

@@ -1,9 +1,8 @@
 import { truncateText } from '#shared/truncate-text.ts';
 import { type Contract, type MethodPolicy, findRefusal, type Scope } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { METHOD_SCOPES } from '#shared/rpc/method-scopes.ts';
 import { parseParams } from '#shared/rpc/parse-params.ts';
-import { POLICIES } from '#shared/rpc/tables.ts';
+import { type MethodAccess, METHOD_ACCESS } from '#shared/rpc/method-access.ts';
 import { createNotLoadedError } from '#shared/async/lazy.ts';
 import type { Caller } from '../system/caller.ts';
 import type { Methods } from '../system/methods.ts';
@@ -12,7 +11,7 @@ import type { Methods } from '../system/methods.ts';
 const RESERVED = new Set(['wizard.start', 'wizard.step', 'push.send', 'voicewake.status']);
 
 /** Without a prototype: `constructor` and `__proto__` are not methods. */
-const policies: Record<string, MethodPolicy> = Object.assign(Object.create(null), POLICIES);
+const policies: Record<string, MethodAccess> = Object.assign(Object.create(null), METHOD_ACCESS);
 // Handled by the connection.
 delete policies['connect'];
 
@@ -82,10 +81,9 @@ export function createDispatcher({ loaded, lazy, meter = () => undefined, used =
       const policy = policies[method];
       if (!policy && RESERVED.has(method)) throw new RpcError('NOT_IMPLEMENTED', `${method} is not implemented.`);
       if (!policy) throw new RpcError('METHOD_NOT_FOUND', `Unknown method ${JSON.stringify(truncateText(method))}.`);
-      const scope = METHOD_SCOPES[method as keyof typeof METHOD_SCOPES];
-      const refusal = findRefusal(caller, policy, scope);
+      const refusal = findRefusal(caller, policy, policy.area);
       if (refusal !== undefined) throw new RpcError('AUTH_REQUIRED', `${method} ${refusal}.`);
-      used(caller.principal, scope);
+      used(caller.principal, policy.area);
       rejectProto(params);
       // Known methods wait too while others are loading: calls start in the order of arrival.
       if (!table[method]) await loadAfterOthers(method);

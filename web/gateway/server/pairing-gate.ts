@@ -1,13 +1,13 @@
 import { PAIRING_PRINCIPAL, findRefusal } from '#shared/rpc/contract.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { PROTOCOL_LIMITS } from '#shared/rpc/frames.ts';
-import { POLICIES } from '#shared/rpc/tables.ts';
+import { METHOD_ACCESS } from '#shared/rpc/method-access.ts';
 
 /** Lifetime of a pairing code. */
 export const PAIRING_TIMEOUT_MS = 5 * 60_000;
 
 /** Methods that a device may call before it is paired. */
-export const PAIRING_METHODS = Object.entries(POLICIES)
+export const PAIRING_METHODS = Object.entries(METHOD_ACCESS)
   .filter(([, policy]) => !findRefusal({ principal: PAIRING_PRINCIPAL, scopes: [] }, policy, 'write'))
   .map(([method]) => method);
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
-import type { FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
+import type { FileRecord } from '#shared/rpc/workspace-file.ts';
 import { readChangeLog, createTestVault } from './fixture.ts';
 
 const file = (workspace: string, path: string, change: Partial<FileRecord> = {}): FileRecord => ({

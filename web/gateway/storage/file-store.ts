@@ -1,4 +1,5 @@
-import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
+import type { FileEntry } from '#shared/rpc/methods/workspace-contracts.ts';
+import type { FileRecord } from '#shared/rpc/workspace-file.ts';
 import type { Vault } from './vault-interface.ts';
 import type { FileChangeResult } from './records/file-change.ts';
 import type { FileTotal, FileTotals } from './file-totals.ts';

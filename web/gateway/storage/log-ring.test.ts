@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
-import type { LogRecord } from './vault-interface.ts';
+import type { LogRecord } from './records/log-record.ts';
 import { readChangeLog, createTestVault } from './fixture.ts';
 import { acquireEpoch } from './open-vault.ts';
 

@@ -1,4 +1,3 @@
-import type { LogLevel } from '#shared/rpc/log-level.ts';
 import type { Approval } from '#shared/rpc/methods/approval-contracts.ts';
 import type { CronJobDefinition, CronRun } from '#shared/rpc/methods/cron-contracts.ts';
 import type { DeviceRecord } from '#shared/rpc/methods/device-contracts.ts';
@@ -6,10 +5,12 @@ import type { KeyRecord } from '#shared/rpc/methods/key-contracts.ts';
 import type { ExecPolicy, ExecRequest } from '#shared/rpc/methods/exec-contracts.ts';
 import type { Plan } from '#shared/rpc/methods/plan-contracts.ts';
 import type { UsagePurpose } from '#shared/rpc/methods/usage-contracts.ts';
-import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
-import type { Compaction, HistoryMessage, Usage } from '#shared/rpc/record-schemas.ts';
+import type { FileEntry } from '#shared/rpc/methods/workspace-contracts.ts';
+import type { FileRecord } from '#shared/rpc/workspace-file.ts';
+import type { Compaction, Usage } from '#shared/rpc/record-schemas.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
+import type { SearchOptions, SearchPage } from './chat-search.ts';
 import type { ChannelState } from './records/channel-state.ts';
 import type { ApiFileRecord } from './records/api-file-record.ts';
 import type { BudgetRecord } from './records/budget-record.ts';
@@ -38,6 +39,7 @@ import type { CollectionDocumentRecord, CollectionRecord, CollectionTextRecord }
 import type { DocumentStore } from './document-store.ts';
 import type { DrawingRecord, DrawingChange } from './records/drawing-record.ts';
 import type { ForgetStore } from './forget-store.ts';
+import type { LogRecord } from './records/log-record.ts';
 import type { McpToolRecord } from './records/mcp-tool-record.ts';
 import type { TrashStore } from './trash-store.ts';
 import type { FileChange, FileChangeResult } from './records/file-change.ts';
@@ -63,38 +65,6 @@ export interface UsageRecord {
   jobId?: string;
   /** Further scopes of budgets that it counts for: those of the runs that a sub-agent works for. */
   parentScopes?: string[];
-}
-
-export interface SearchOptions {
-  limit: number;
-  /** Number of best matches to skip. */
-  offset?: number;
-  /** Filters sessions. */
-  accepts?: (session: SessionRecord) => boolean;
-  /** Maximum length of a snippet in characters; 200 by default. */
-  chars?: number;
-}
-
-/** A matching session with its best message; without a message if only the title matches. */
-export interface SearchResult {
-  session: SessionRecord;
-  messageId: string | null;
-  role: HistoryMessage['role'] | null;
-  timestamp: number;
-  snippet: string;
-  /** Ranges of the matches in the snippet and in the title, in UTF-16 units. */
-  matches: [start: number, end: number][];
-  titleMatches: [start: number, end: number][];
-}
-
-export interface SearchPage {
-  results: SearchResult[];
-  /** Number of matching sessions; null if counting them would require reading too many texts. */
-  total: number | null;
-  /** Offset of the next page; null at the end. */
-  next: number | null;
-  /** False if some messages are not in the index yet. */
-  complete: boolean;
 }
 
 /** The host that asks a person for approval and acts on the answer: its origin and its replica. */
@@ -201,18 +171,6 @@ export interface SystemEvent {
   at: number;
   /** The caller; undefined in records of earlier builds. */
   principal?: string;
-}
-
-/** One line of the log. */
-export interface LogRecord {
-  /** Line number: later lines have higher ones. */
-  seq: number;
-  at: number;
-  level: LogLevel;
-  /** The part of the gateway that logged the line. */
-  component: string;
-  message: string;
-  fields?: Record<string, unknown>;
 }
 
 /**

@@ -1,10 +1,11 @@
 import type { DBSchema, IDBPTransaction, StoreNames } from 'idb';
 import type { JournalPosition } from '#shared/ports/journal-port.ts';
-import type { FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
+import type { FileRecord } from '#shared/rpc/workspace-file.ts';
 import type { MessagePart } from '#shared/rpc/record-schemas.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import type { SyncStore } from '#shared/sync/record.ts';
-import type { Collections, LogRecord, MemoryRecord, UsageRecord } from './vault-interface.ts';
+import type { Collections, MemoryRecord, UsageRecord } from './vault-interface.ts';
+import type { LogRecord } from './records/log-record.ts';
 import type { CollectionSegmentRow, CollectionVectorsRow } from './records/collection-records.ts';
 import type { TrashedRecord, TrashItem } from './records/trash-item.ts';
 import type { MessageRecord, RunRecord, RunStep, SessionRecord, StepResult } from './chat-records.ts';

@@ -3,15 +3,14 @@ import { fetchOverStream } from '#shared/link/stream-http.ts';
 import type { Mux } from '#shared/link/mux.ts';
 import { textLink } from '#shared/link/text-link.ts';
 import {
-  MAX_JOURNAL_BATCH,
-  BLOBS_KIND,
-  JOURNAL_KIND,
   type JournalContracts,
   journalContracts,
   journalEvents,
   type JournalEvents,
   type SequencedRecord,
 } from '#shared/ports/journal-port.ts';
+import { MAX_JOURNAL_BATCH } from '#shared/ports/journal-batch.ts';
+import { BLOBS_KIND, JOURNAL_KIND } from '#shared/ports/journal-streams.ts';
 import type { SealingKey } from '../storage/secret-sealing.ts';
 
 /** Room for a batch with its envelopes, encoded twice as JSON; a single record may be longer than a batch. */

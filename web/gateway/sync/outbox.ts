@@ -1,4 +1,4 @@
-import { MAX_JOURNAL_BATCH } from '#shared/ports/journal-port.ts';
+import { MAX_JOURNAL_BATCH } from '#shared/ports/journal-batch.ts';
 import { type SyncRecord, type Version, wins } from '#shared/sync/record.ts';
 
 interface PendingSend {

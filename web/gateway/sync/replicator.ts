@@ -1,5 +1,5 @@
 import { CallsClosed } from '#shared/link/port-calls.ts';
-import { MAX_JOURNAL_BATCH } from '#shared/ports/journal-port.ts';
+import { MAX_JOURNAL_BATCH } from '#shared/ports/journal-batch.ts';
 import { MIN_RESERVE_FREE_BYTES } from '#shared/sync/disk-space.ts';
 import type { SyncState } from '#shared/rpc/methods/sync-contracts.ts';
 import type { SyncRecord } from '#shared/sync/record.ts';

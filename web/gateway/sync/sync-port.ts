@@ -1,5 +1,5 @@
 import type { ClusterReport } from '#shared/ports/cluster-report.ts';
-import type { AttachedHost, JournalInfo } from '#shared/ports/journal-port.ts';
+import type { AttachedHost, JournalInfo } from '#shared/ports/journal-info.ts';
 import type { SyncState } from '#shared/rpc/methods/sync-contracts.ts';
 
 /** Access to the journal and to other hosts, over the host's connection to the bridge. */

@@ -1,5 +1,5 @@
 import type { SyncConflict } from '#shared/rpc/methods/sync-contracts.ts';
-import { type FileRecord, fileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
+import { type FileRecord, fileRecord } from '#shared/rpc/workspace-file.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { ConflictCopy } from '#shared/sync/conflict.ts';
 import { getClockOrigin, getClockTime } from '#shared/sync/record.ts';

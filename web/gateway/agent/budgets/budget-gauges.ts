@@ -1,12 +1,6 @@
 import { createLocalTime, findDateStart } from '#shared/local-time.ts';
-import {
-  BUDGET_MEASURES,
-  BUDGET_PERIODS,
-  type BudgetGauge,
-  type BudgetLimits,
-  type BudgetPeriod,
-  type PeriodUsage,
-} from '#shared/rpc/methods/budget-contracts.ts';
+import { BUDGET_MEASURES, type BudgetGauge, type BudgetLimits, type PeriodUsage } from '#shared/rpc/methods/budget-contracts.ts';
+import { BUDGET_PERIODS, type BudgetPeriod } from '#shared/rpc/budget-period.ts';
 import type { BudgetRecord } from '../../storage/records/budget-record.ts';
 import type { ScopeUsage, UsageSum } from './usage-totals.ts';
 

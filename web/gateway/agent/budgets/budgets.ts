@@ -1,5 +1,6 @@
 import type { Clock } from '#shared/async/clock.ts';
-import type { Budget, BudgetGauge, BudgetLimits, BudgetPeriod, PeriodUsage } from '#shared/rpc/methods/budget-contracts.ts';
+import type { Budget, BudgetGauge, BudgetLimits, PeriodUsage } from '#shared/rpc/methods/budget-contracts.ts';
+import type { BudgetPeriod } from '#shared/rpc/budget-period.ts';
 import type { KeyRecord } from '#shared/rpc/methods/key-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Settings } from '../../config/settings-schema.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '#shared/async/clock.ts';
 import { createLocalTime } from '#shared/local-time.ts';
-import type { BudgetPeriod } from '#shared/rpc/methods/budget-contracts.ts';
+import type { BudgetPeriod } from '#shared/rpc/budget-period.ts';
 import type { UsageRecord, Vault } from '../../storage/vault-interface.ts';
 import { getUsageScopes } from './budget-scopes.ts';
 

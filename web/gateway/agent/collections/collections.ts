@@ -1,12 +1,7 @@
 import type { Clock } from '#shared/async/clock.ts';
 import { fromBase64, getBase64ByteLength, toBase64 } from '#shared/base64.ts';
-import {
-  type Collection,
-  COLLECTION_LIMITS,
-  type CollectionDocument,
-  type CollectionSourceInput,
-  FILES_SOURCE,
-} from '#shared/rpc/methods/collection-contracts.ts';
+import { type Collection, COLLECTION_LIMITS, type CollectionDocument, FILES_SOURCE } from '#shared/rpc/methods/collection-contracts.ts';
+import type { CollectionSourceInput } from '#shared/rpc/collection-source.ts';
 import type { PassageLocator } from '#shared/rpc/passage.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { sha256 } from '#shared/sha256.ts';
@@ -51,6 +46,7 @@ interface CollectionSettings {
   sources: readonly CollectionSourceInput[];
   keepOriginals: boolean;
   embeddingModel: string | null;
+  isUnreviewed?: boolean;
 }
 
 interface SentFile {
@@ -439,7 +435,7 @@ export class Collections {
   }
 
   async #toCollection(record: CollectionRecord): Promise<Collection> {
-    const { pending: _, sources, ...fields } = record;
+    const { pending: _, isUnreviewed: __, sources, ...fields } = record;
     const documents = await this.#documents.load(record.id);
     return {
       ...fields,

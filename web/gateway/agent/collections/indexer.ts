@@ -12,6 +12,7 @@ import { isBridgeMissing, toSentence } from './collection-errors.ts';
 import type { CollectionDocuments } from './collection-documents.ts';
 import type { CollectionIndexes } from './collection-indexes.ts';
 import { splitText } from './document-texts.ts';
+import { CrawlRules } from './crawl-rules.ts';
 import { findPageLinks, normalizePageUrl } from './page-links.ts';
 import { isDiskSource, type ReadFile, type SourceFile, type SourceFiles } from './source-files.ts';
 
@@ -54,6 +55,7 @@ interface Job {
   queued: Set<string>;
   /** Pages that were reached, by source. */
   crawls: Map<string, Set<string>>;
+  rules: CrawlRules;
   flushedAt: number;
   done: Promise<void>;
 }
@@ -88,8 +90,10 @@ export class Indexer {
     if (running) return this.#enqueue(running, documents);
     this.#waiting.delete(collectionId);
     const progress = { done: 0, total: 0, current: null, startedAt: this.#deps.clock.now() };
+    const controller = new AbortController();
     const job: Job = {
-      ...{ controller: new AbortController(), progress, waitingFor: null, queue: [], queued: new Set(), crawls: new Map() },
+      ...{ controller, progress, waitingFor: null, queue: [], queued: new Set(), crawls: new Map() },
+      rules: new CrawlRules((url) => this.#deps.sources.fetchText(url, controller.signal)),
       flushedAt: this.#deps.clock.monotonic(),
       done: Promise.resolve(),
     };
@@ -307,12 +311,13 @@ export class Indexer {
     let bytes: Uint8Array<ArrayBuffer>;
     let hash: string;
     let content: DocumentPassages;
+    let crawlNotes: string[];
     try {
       file = await sources.read(collection, document, signal);
       bytes = typeof file.bytes === 'string' ? fromBase64(file.bytes) : file.bytes;
       if (bytes.length > COLLECTION_LIMITS.fileBytes) throw new RpcError('INVALID_PARAMS', 'The file is larger than 25 MB.');
       hash = await sha256(bytes);
-      await this.#followLinks(collection, document, file, bytes, job);
+      crawlNotes = await this.#followLinks(collection, document, file, bytes, job);
       if (document.text && document.hash === hash)
         return await this.#write(document, {
           put: [{ ...toIndexed(document, document.text), ...(document.notes ? { notes: document.notes } : {}) }],
@@ -331,6 +336,7 @@ export class Indexer {
       ...{ id: textId, indexedAt: clock.now(), parts: parts.length, passages: content.passages.length, length: content.text.length },
       ...(content.pageCount === undefined ? {} : { pageCount: content.pageCount }),
     };
+    const notes = [...(content.notes ?? []), ...crawlNotes];
     const keeps = collection.keepOriginals;
     const { blobs: waitingFile = [], ...rest } = document;
     const record: CollectionDocumentRecord = {
@@ -340,7 +346,7 @@ export class Indexer {
       size: bytes.length,
       hash,
       ...(file.modifiedAt === null ? {} : { modifiedAt: file.modifiedAt }),
-      ...(content.notes && content.notes.length > 0 ? { notes: content.notes } : {}),
+      ...(notes.length > 0 ? { notes } : {}),
       ...(keeps ? { blobs: [hash] } : {}),
     };
     await this.#write(document, {
@@ -416,19 +422,25 @@ export class Indexer {
     return null;
   }
 
+  /** Adds the pages to which a page leads, as its site allows. Returns notes about those that are left out. */
   async #followLinks(
     collection: CollectionRecord,
     document: CollectionDocumentRecord,
     { base, mimeType, charset }: ReadFile,
     bytes: Uint8Array,
     job: Job,
-  ): Promise<void> {
+  ): Promise<string[]> {
     const source = collection.sources.find(({ id }) => id === document.sourceId);
-    if (source?.kind !== 'web' || base === undefined || !/html/.test(mimeType)) return;
+    if (source?.kind !== 'web' || base === undefined || !/html/.test(mimeType)) return [];
     const depth = (document.depth ?? 0) + 1;
-    if (depth > source.depth) return;
+    if (depth > source.depth) return [];
     await new TimeSlicer(job.controller.signal).after(bytes.length);
-    await this.#visit(collection.id, source, findPageLinks(decodeText(bytes as Uint8Array<ArrayBuffer>, charset), base), depth, job);
+    const links = findPageLinks(decodeText(bytes as Uint8Array<ArrayBuffer>, charset), base);
+    const allowed: string[] = [];
+    for (const link of links) if (await job.rules.allows(link)) allowed.push(link);
+    await this.#visit(collection.id, source, allowed, depth, job);
+    const leftOut = links.length - allowed.length;
+    return leftOut === 0 ? [] : [`Links left out, as the site’s robots.txt asks: ${leftOut}`];
   }
 
   /** Removes pages that no link leads to any more. */

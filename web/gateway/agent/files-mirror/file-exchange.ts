@@ -1,5 +1,5 @@
 import { filesPort, MAX_FOLDER_BATCH, type FolderStep } from '#shared/ports/files-port.ts';
-import { type FileRecord, WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace-contracts.ts';
+import { type FileRecord, WORKSPACE_LIMITS } from '#shared/rpc/workspace-file.ts';
 import { sha256 } from '#shared/sha256.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
 import type { Clock } from '#shared/async/clock.ts';

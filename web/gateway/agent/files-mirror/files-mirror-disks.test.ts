@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { type Disk, nodeDisk } from '../../../../bridge/capabilities/files/disk.ts';
-import { WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace-contracts.ts';
+import { WORKSPACE_LIMITS } from '#shared/rpc/workspace-file.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { createMemoryFiles } from '../../../../tests/support/memory-files.ts';
 import { createMirroredWorkspace } from '../../../../tests/support/mirrored-workspace.ts';

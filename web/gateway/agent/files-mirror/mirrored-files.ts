@@ -1,4 +1,5 @@
-import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
+import type { FileEntry } from '#shared/rpc/methods/workspace-contracts.ts';
+import type { FileRecord } from '#shared/rpc/workspace-file.ts';
 import { toCanonicalJson } from '#shared/canonical-json.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { parseDialogDate } from '../../knowledge/memory/layout.ts';

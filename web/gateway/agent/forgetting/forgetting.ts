@@ -2,7 +2,7 @@ import { backupPort } from '#shared/ports/backup-port.ts';
 import { Mutex } from '#shared/async/mutex.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { type ForgetKind, type ForgetReason, type ForgetReport, MAX_FORGET_PIECES } from '#shared/rpc/methods/forgetting-contracts.ts';
-import type { FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
+import type { FileRecord } from '#shared/rpc/workspace-file.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { computeContentHash } from '../../knowledge/dreaming/signal.ts';
 import { computeContentId } from '../../knowledge/memory/content-id.ts';

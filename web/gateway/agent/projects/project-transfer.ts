@@ -1,6 +1,6 @@
 import { toSafeFileName } from '#shared/file-name.ts';
 import { type ArchiveEntry, type Project, projectContracts } from '#shared/rpc/methods/project-contracts.ts';
-import { workspacePath } from '#shared/rpc/methods/workspace-contracts.ts';
+import { workspacePath } from '#shared/rpc/workspace-file.ts';
 import { id } from '#shared/rpc/frames.ts';
 import { agentParameters } from '#shared/rpc/model-parameters.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';

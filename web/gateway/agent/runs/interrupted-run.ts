@@ -1,14 +1,9 @@
-import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { MessageRecord, RunRecord } from '../../storage/chat-records.ts';
 import { toPlainText } from '../../storage/session-views.ts';
 import { RunSources } from './run-sources.ts';
 import { StepMessages } from './step-messages.ts';
-
-/** Error for readers of a run whose host is gone. */
-export const createHostGoneError = (): RpcError =>
-  new RpcError('INTERNAL_ERROR', 'Interrupted: the gateway that wrote this reply was closed.', { details: { reason: 'interrupted' } });
 
 /** Id of the reply, the same on every host that ends the run: if two hosts do so independently, there is one version. */
 export const toInterruptedReplyId = (runId: string): string => `interrupted-${runId}`;

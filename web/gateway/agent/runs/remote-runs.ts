@@ -1,3 +1,4 @@
+import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { SyncState } from '#shared/rpc/methods/sync-contracts.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { EventBus } from '../../system/event-bus.ts';
@@ -7,12 +8,15 @@ import type { SyncPort } from '../../sync/sync-port.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import { VaultReadOnlyError } from '../../storage/vault-errors.ts';
 import type { RunRecord } from '../../storage/chat-records.ts';
-import { endInterrupted, createHostGoneError } from './interrupted-run.ts';
 
 /** Interval, in milliseconds, of checks whether the executor of a run is gone. */
 const CHECK_INTERVAL_MS = 10_000;
 /** Without the connection to the bridge, the state of another host's run is unknown: after this time, its session is free. */
 const DISCONNECT_MS = 10_000;
+
+/** Error for readers of a run whose host is gone. */
+const createHostGoneError = (): RpcError =>
+  new RpcError('INTERNAL_ERROR', 'Interrupted: the gateway that wrote this reply was closed.', { details: { reason: 'interrupted' } });
 
 interface RemoteRunsDeps {
   vault: Vault;
@@ -282,6 +286,7 @@ export class RemoteRuns {
 
   async #end(run: RunRecord): Promise<void> {
     const { vault, hub, clock } = this.#deps;
+    const { endInterrupted } = await import('./interrupted-run.ts');
     const text = this.getText(run.id);
     const messageId = await endInterrupted(vault, clock, text.length > run.partial.length ? { ...run, partial: text } : run);
     this.#claimed.set(run.id, 'ended');

@@ -8,14 +8,14 @@ import type { MessageRecord } from '../../storage/chat-records.ts';
 import type { GenerationEvent, ModelUsage, toResultContent } from './generate.ts';
 import { ReplyFiles } from './reply-files.ts';
 import { RunSources, type SettledText } from './run-sources.ts';
-import type { RunRequest, RunsDeps } from './run-types.ts';
+import type { RunIds, RunRequest, RunsDeps } from './run-types.ts';
 import { RunTranscript } from './run-transcript.ts';
 import { StepMessages } from './step-messages.ts';
 import { VisibleText } from './visible-text.ts';
 
 interface RunOutputOptions {
   sessionKey: string;
-  ids: { sessionId: string; agentId: string; runId: string };
+  ids: RunIds;
   request: Pick<RunRequest, 'onOutput' | 'onend'>;
   taint: RunTaint;
   deps: Pick<RunsDeps, 'vault' | 'clock' | 'fault'>;

@@ -3,12 +3,13 @@ import type { RunningCall, RunningRun } from '#shared/rpc/methods/chat-contracts
 import type { CitedSource } from '#shared/rpc/passage.ts';
 import type { Reasoning, ToolCall } from '#shared/rpc/record-schemas.ts';
 import { ReasoningBuffer } from './reasoning-buffer.ts';
+import type { RunIds } from './run-types.ts';
 
 /** Maximum number of characters of a result for clients that join during the run; the stored result is complete. */
 const MAX_RESULT_CHARS = 8_000;
 
 interface RunTranscriptOptions {
-  ids: { sessionId: string; agentId: string; runId: string };
+  ids: RunIds;
   emit(event: AnyEvent): void;
   now(): number;
 }

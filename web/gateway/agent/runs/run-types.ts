@@ -212,6 +212,17 @@ export interface RunsDeps {
   limits?: () => Limits;
 }
 
+export interface RunIds {
+  sessionId: string;
+  agentId: string;
+  runId: string;
+}
+
+export type RunDeps = RunsDeps & {
+  /** Whether a steering message is queued, which the run has to yield to. */
+  hasSteering(): boolean;
+};
+
 type OutputPiece = Extract<GenerationEvent, { type: 'text' | 'refusal' | 'reasoning' }>;
 
 export interface RunRequest {

@@ -53,8 +53,8 @@ export class Runs {
    */
   listActive(key: string): RunningRun[] {
     const { remoteRuns } = this.#deps;
-    const current = this.#queue.current(key);
-    if (current?.isStarted) return [current.progress];
+    const progress = this.#queue.current(key)?.progress;
+    if (progress) return [progress];
     return remoteRuns
       .listBySession(key)
       .map(({ id }) => ({ runId: id, text: remoteRuns.getText(id), reasoning: '', calls: [], pending: [] }));

@@ -1,11 +1,9 @@
-import { renumberCitations } from '#shared/citations/renumber-citations.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { SubAgentEntry, SubAgentWork } from '#shared/rpc/record-schemas.ts';
 import type { Clock } from '#shared/async/clock.ts';
-import { truncateMiddle } from '#shared/truncate-text.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
-import type { MessageRecord, SessionRecord } from '../../storage/chat-records.ts';
+import type { SessionRecord } from '../../storage/chat-records.ts';
 import { toSessionKey } from '../../storage/chat-records.ts';
 import { createSession, createSubAgentId, parseSessionPath, toFirstTitle, toPlainText } from '../../storage/session-views.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
@@ -21,16 +19,22 @@ import type { FindSmallModel } from '../small-work/small-models.ts';
 import type { Delegation, ToolContext, ToolRegistry } from '../tools/tool-registry.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
 import { getLimits, requireCallable, requireRoom } from './sub-agent-limits.ts';
+import {
+  type LiveSubAgent,
+  MAX_ANSWER_MESSAGES,
+  readSubAgentResult,
+  type SubAgentResult,
+  toSubAgentEntry,
+  toLiveEntry,
+  toUsageFields,
+  truncateAnswer,
+} from './sub-agent-result.ts';
 import { listSubAgentSessions } from './sub-agent-sessions.ts';
 
 /** Name of the tool that starts a sub-agent. */
 export const AGENT_RUN = 'agent_run';
 /** Name for the configured small model. */
 const SMALL_MODEL = 'small';
-/** Maximum characters of a sub-agent's answer in the result for its caller. */
-const MAX_ANSWER_CHARS = 24_000;
-/** Maximum number of messages of a sub-agent's last run that are read for its answer. */
-const MAX_MESSAGES = 400;
 
 /** Added to the instructions of a sub-agent. */
 const INSTRUCTIONS =
@@ -63,17 +67,6 @@ export interface SubAgentTask {
   continues?: string | undefined;
 }
 
-/** Result of a sub-agent for the model that called it. */
-interface SubAgentResult {
-  /** Undefined if it is not stored. */
-  id?: string;
-  status: 'done' | 'stopped' | 'failed';
-  answer: string;
-  error?: string;
-  tokens: number;
-  cost?: number;
-}
-
 /** Limits of a sub-agent's run: the rights of its caller, and its own limits. */
 interface RunLimits extends Pick<RunRequest, 'jobId' | 'outsideGrant' | 'actsFor' | 'scopes' | 'tools' | 'model' | 'parameters'> {
   subAgent: RunTreeNode;
@@ -90,15 +83,6 @@ interface StartedTask {
 
 /** Context of a call by a run of a session. */
 type SessionContext = ToolContext & { sessionKey: string; runId: string };
-
-/** A sub-agent that waits or works. */
-interface LiveSubAgent {
-  key: string;
-  session: SessionRecord;
-  node: RunTreeNode;
-  work: SubAgentWork;
-  activity: string | undefined;
-}
 
 /** Runs sub-agents: sessions of their own, which work for a run of another session and end with it (docs/decisions/0135-sub-agents.md). */
 export class SubAgents {
@@ -176,10 +160,10 @@ export class SubAgents {
     const sessions = await listSubAgentSessions(vault, [key]);
     return sessions.map((session) => {
       const live = this.#live.get(session.key);
-      if (live) return this.#toEntry(live);
-      if (session.subAgent.endedAt !== undefined) return toEntry(session, session.subAgent);
+      if (live) return toLiveEntry(live);
+      if (session.subAgent.endedAt !== undefined) return toSubAgentEntry(session, session.subAgent);
       // Another host runs it, or did before it went away.
-      return toEntry(session, { ...session.subAgent, status: runs.isRunning(session.key) ? 'running' : 'interrupted' });
+      return toSubAgentEntry(session, { ...session.subAgent, status: runs.isRunning(session.key) ? 'running' : 'interrupted' });
     });
   }
 
@@ -219,7 +203,7 @@ export class SubAgents {
       // A steering message continues in a run of its own.
       await runs.whenSettled(key);
       signal.throwIfAborted();
-      return await this.#readResult(live, failure, context);
+      return await readSubAgentResult(this.#deps.vault, live, failure, context);
     } finally {
       signal.removeEventListener('abort', onabort);
       if (signal.aborted) work.status = 'stopped';
@@ -278,38 +262,10 @@ export class SubAgents {
     for (const { key, agentId, sessionId, subAgent } of await listSubAgentSessions(vault, [parentKey])) {
       const isInterrupted = subAgent.endedAt === undefined && !this.#live.has(key) && !runs.isRunning(key);
       if (!isInterrupted || agentId !== agent.id || subAgent.parentPath !== `${parentKey}.jsonl`) continue;
-      const { messages } = await vault.messages.branch(key, { limit: MAX_MESSAGES, most: 0 });
+      const { messages } = await vault.messages.branch(key, { limit: MAX_ANSWER_MESSAGES, most: 0 });
       if (messages.some(({ role, content }) => role === 'user' && toPlainText(content) === task)) return sessionId;
     }
     return undefined;
-  }
-
-  /** The outcome of the session's last run. The caller's run gets the sources that the sub-agent has read. */
-  async #readResult(
-    { key, session, node, work }: LiveSubAgent,
-    failure: RpcError | undefined,
-    { taint, cite }: ToolContext,
-  ): Promise<SubAgentResult> {
-    const { messages } = await this.#deps.vault.messages.branch(key, { limit: MAX_MESSAGES, most: 0 });
-    const last = messages.findLastIndex(({ role }) => role === 'user');
-    const replies = messages.slice(last + 1);
-    taint?.add(messages.flatMap(({ outside }) => outside ?? []));
-    taint?.addText(replies.flatMap(({ quotedUrls }) => quotedUrls ?? []).join('\n'));
-    const reply = replies.at(-1);
-    const isEnded = reply?.role === 'assistant';
-    const isStopped = isEnded ? reply.aborted === true : failure === undefined || failure.code === 'ABORTED';
-    const error = isEnded ? (reply.error?.message ?? (reply.interrupted ? 'The sub-agent was interrupted.' : undefined)) : failure?.message;
-    work.status = isStopped ? 'stopped' : error === undefined ? 'done' : 'failed';
-    const texts = replies.flatMap(({ role, content }) => (role === 'assistant' ? [toPlainText(content)] : [])).filter(Boolean);
-    // Without an answer, the texts of earlier steps are what there is.
-    const answer = work.status === 'done' ? toCitedText(reply, cite) : texts.join('\n\n');
-    return {
-      id: session.sessionId,
-      status: work.status,
-      answer: truncateMiddle(answer, MAX_ANSWER_CHARS),
-      ...(isStopped ? { error: 'Stopped by the person.' } : error === undefined ? {} : { error }),
-      ...toUsageFields(node),
-    };
   }
 
   /** Stores how the work ended. */
@@ -354,7 +310,7 @@ export class SubAgents {
     }
     return {
       status: error === undefined ? 'done' : 'failed',
-      answer: truncateMiddle(answer, MAX_ANSWER_CHARS),
+      answer: truncateAnswer(answer),
       ...(error === undefined ? {} : { error }),
       ...toUsageFields(limits.subAgent),
     };
@@ -371,7 +327,7 @@ export class SubAgents {
   /** Tells the sessions of all runs above a sub-agent how far it is. */
   #emit(live: LiveSubAgent): void {
     const { hub } = this.#deps;
-    const subAgent = this.#toEntry(live);
+    const subAgent = toLiveEntry(live);
     for (let at: LiveSubAgent | undefined = live; at;) {
       const parentKey = parseSessionPath(at.work.parentPath);
       const [agentId = '', sessionId = ''] = parentKey.split('/');
@@ -379,29 +335,6 @@ export class SubAgents {
       at = this.#live.get(parentKey);
     }
   }
-
-  #toEntry({ session, node, work, activity }: LiveSubAgent): SubAgentEntry {
-    const { tokens: totalTokens, ...cost } = toUsageFields(node);
-    return toEntry(session, { ...work, totalTokens, ...cost }, activity);
-  }
-}
-
-/** The text of an answer; its claims have the numbers that their sources get in the caller's reply. */
-function toCitedText(reply: MessageRecord | undefined, cite: ToolContext['cite']): string {
-  if (!reply) return '';
-  const { citations, sources } = reply;
-  const text = toPlainText(reply.content);
-  return cite ? renumberCitations({ text, citations, sources }, cite) : text;
-}
-
-const toEntry = ({ agentId, sessionId, title }: SessionRecord, work: SubAgentWork, activity?: string): SubAgentEntry => ({
-  ...work,
-  ...{ agentId, sessionId, title },
-  ...(activity === undefined ? {} : { activity }),
-});
-
-function toUsageFields({ usage }: RunTreeNode): { tokens: number; cost?: number } {
-  return { tokens: usage?.totalTokens ?? 0, ...(usage?.cost === undefined ? {} : { cost: usage.cost }) };
 }
 
 /** A run of a working sub-agent has its caller's rights at most. Only its owner may steer it. */

@@ -1,4 +1,4 @@
-import type { ToolPolicy } from '#shared/rpc/methods/tool-contracts.ts';
+import type { ToolPolicy } from '#shared/rpc/tool-policies.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
 import { isHeldReply } from '../approvals/held-reply.ts';
 import { MORE_SOURCES } from '../trust/content-sources.ts';

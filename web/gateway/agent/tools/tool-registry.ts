@@ -3,7 +3,8 @@ import { toPrintable } from '#shared/printable.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { CitableSource } from '#shared/rpc/passage.ts';
 import type { Area, Scope } from '#shared/rpc/scopes.ts';
-import type { ToolLabel, ToolPolicy } from '#shared/rpc/methods/tool-contracts.ts';
+import type { ToolLabel } from '#shared/rpc/methods/tool-contracts.ts';
+import type { ToolPolicy } from '#shared/rpc/tool-policies.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
 import type { ProjectRecord } from '../../storage/records/project-record.ts';
@@ -102,7 +103,7 @@ export interface Tool extends ToolSpec, ToolLabel {
    * Describes a call as a sentence for its approval. A tool without it, or a call for which it returns undefined, only reads, or changes
    * nothing but its own memory. Throws `INVALID_PARAMS` like `run`.
    */
-  effect?(args: Record<string, unknown>): string | undefined;
+  effect?(args: Record<string, unknown>, context: ToolContext): string | undefined;
   /** Throws `INVALID_PARAMS` if the arguments do not match the schema. */
   validate?(args: Record<string, unknown>): void;
   /**
@@ -233,7 +234,7 @@ export class ToolRegistry {
     context.signal.throwIfAborted();
     await this.#requireRight(context, tool, call.args);
     await validateCall(tool, call);
-    const effect = tool.effect?.(call.args);
+    const effect = tool.effect?.(call.args, context);
     const policy = this.#gate.getPolicy(effect === undefined ? { name: tool.name } : tool);
     if (policy === 'deny') throw new RpcError('AUTH_REQUIRED', `${tool.name} is denied by the configuration (tools.policies).`);
     const outside = await this.#findOutsideSources(tool, call.args, context);

@@ -1,4 +1,4 @@
-import { TRASH_MS } from '#shared/rpc/methods/trash-contracts.ts';
+import { TRASH_MS } from '#shared/trash-retention.ts';
 import { defineModule } from '../../system/modules.ts';
 import type { TrashDeps } from './trash.ts';
 

@@ -1,4 +1,4 @@
-import { SEARCH_SERVICE_NAMES, type SearchProviderId } from '#shared/rpc/methods/web-contracts.ts';
+import { SEARCH_SERVICE_NAMES, type SearchProviderId } from '#shared/search-providers.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { parseFound, type SearchRequest, type SearchService } from './search-service.ts';
 

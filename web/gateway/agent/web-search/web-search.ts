@@ -1,4 +1,5 @@
-import { MAX_SEARCH_RESULTS, type SearchResult } from '#shared/rpc/methods/web-contracts.ts';
+import type { SearchResult } from '#shared/rpc/methods/web-contracts.ts';
+import { MAX_SEARCH_RESULTS } from '#shared/search-providers.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { toClause } from '#shared/clause.ts';

@@ -1,6 +1,6 @@
 import { fromBase64, toBase64 } from '#shared/base64.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import type { FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
+import type { FileRecord } from '#shared/rpc/workspace-file.ts';
 
 /** Content of a file as it is stored. */
 type FileContent = Pick<FileRecord, 'content' | 'encoding' | 'size'>;

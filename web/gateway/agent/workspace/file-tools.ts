@@ -1,6 +1,6 @@
 import { toSafeFileName } from '#shared/file-name.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { workspacePath } from '#shared/rpc/methods/workspace-contracts.ts';
+import { workspacePath } from '#shared/rpc/workspace-file.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Agent } from '../agents.ts';
 import { getFilesWorkspace } from '../projects/chat-workspaces.ts';

@@ -1,4 +1,4 @@
-import { type FileRecord, WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace-contracts.ts';
+import { type FileRecord, WORKSPACE_LIMITS } from '#shared/rpc/workspace-file.ts';
 import { toConflictFile } from '../../system/conflicts.ts';
 import { mergeMemories } from '../../knowledge/memory/merge-memories.ts';
 import type { Vault } from '../../storage/vault-interface.ts';

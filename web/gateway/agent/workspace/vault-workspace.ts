@@ -1,5 +1,5 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { type FileRecord, WORKSPACE_LIMITS, workspacePath } from '#shared/rpc/methods/workspace-contracts.ts';
+import { type FileRecord, WORKSPACE_LIMITS, workspacePath } from '#shared/rpc/workspace-file.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { Workspace } from '../../knowledge/memory/workspace.ts';
 import type { Vault } from '../../storage/vault-interface.ts';

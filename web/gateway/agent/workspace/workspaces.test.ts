@@ -1,5 +1,5 @@
 import { describe, expect, vi } from 'vitest';
-import { WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace-contracts.ts';
+import { WORKSPACE_LIMITS } from '#shared/rpc/workspace-file.ts';
 import { articles } from '../guide/docs.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { type Say, type ModelScript, createTestGateway } from '../../../../tests/support/test-gateway.ts';

@@ -1,5 +1,6 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { type FileEntry, type FileRecord, WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace-contracts.ts';
+import type { FileEntry } from '#shared/rpc/methods/workspace-contracts.ts';
+import { type FileRecord, WORKSPACE_LIMITS } from '#shared/rpc/workspace-file.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import { toBytes, normalizeContent } from './file-content.ts';
@@ -19,7 +20,7 @@ interface NewFile {
   mimeType?: string | undefined;
 }
 
-/** Files of agents, by workspace. Names and paths follow the API contract (shared/rpc/methods/workspace-contracts.ts). */
+/** Files of agents, by workspace. Names and paths follow the API contract (shared/rpc/workspace-file.ts). */
 export class Workspaces {
   readonly #deps: WorkspacesDeps;
 

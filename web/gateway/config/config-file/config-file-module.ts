@@ -1,4 +1,3 @@
-import { configFilePort } from '#shared/ports/config-file-port.ts';
 import { defineModule } from '../../system/modules.ts';
 import type { ConfigFileDeps } from './config-file.ts';
 
@@ -12,7 +11,7 @@ export const configFileModule = defineModule<ConfigFileNeeds>()({
   name: 'configFile',
   needs: ['bridge', 'config', 'hub', 'clock', 'sync', 'isLeaseHolder', 'onServersTyped', 'fault'],
   load: async (needs) => new (await import('./config-file.ts')).ConfigFile({ ...needs, isActive: needs.isLeaseHolder }),
-  wakeOn: { capability: configFilePort },
+  wakeOn: { capability: { kind: 'config-file' } },
   refresh: (file) => file.refresh(),
   stop: (file) => file.stop(),
 });

@@ -1,5 +1,5 @@
 import { formatValuePath } from '#shared/truncate-text.ts';
-import { commandArgs, commandDir, commandName } from '#shared/ports/exec-port.ts';
+import { commandArgs, commandDir, commandName } from '#shared/command-fields.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { MCP_SERVER_NAME_PATTERN, MAX_MCP_SERVER_NAME_CHARS } from '#shared/mcp-server-name-pattern.ts';
 

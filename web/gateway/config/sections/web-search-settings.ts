@@ -1,5 +1,5 @@
 import { isHeaderValue } from '#shared/http/header-value.ts';
-import { MAX_SEARCH_RESULTS, SEARCH_PROVIDERS, type SearchProviderId } from '#shared/rpc/methods/web-contracts.ts';
+import { MAX_SEARCH_RESULTS, SEARCH_PROVIDERS, type SearchProviderId } from '#shared/search-providers.ts';
 import { z } from '#shared/rpc/zod.ts';
 
 /** Default number of results of a search. */

@@ -1,8 +1,10 @@
+import { lazy } from '#shared/async/lazy.ts';
 import type { LocalModel } from '#shared/ports/local-model.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
 import type { LocalRunner } from '../local-runner.ts';
 import type { BrowserModels } from './browser-models.ts';
-import { ggufPort } from '#shared/ports/gguf-port.ts';
+
+const loadPort = lazy(async () => (await import('#shared/ports/gguf-port.ts')).ggufPort);
 
 /** Runners of local models. */
 export const createLocalRunners = (bridge: Bridge, browserModels: BrowserModels): Record<LocalModel['backend'], LocalRunner> => ({
@@ -16,12 +18,12 @@ function createBridgeRunner(bridge: Bridge, backend: LocalModel['backend']): Loc
   return {
     unsupported: backend === 'mlx' ? ['responseFormat'] : [],
     async list(signal) {
-      if (!bridge.provides(ggufPort)) return [];
-      const { models } = await bridge.call(ggufPort, 'gguf.list', {}, { signal });
+      if (!bridge.provides({ kind: 'gguf' })) return [];
+      const { models } = await bridge.call(await loadPort(), 'gguf.list', {}, { signal });
       return models.filter((model) => model.backend === backend);
     },
-    generate: (model, request, { signal, ontext }) =>
-      bridge.call(ggufPort, 'gguf.generate', { model, request }, { signal, on: { 'gguf.text': ontext } }),
-    embed: (model, texts, signal) => bridge.call(ggufPort, 'gguf.embed', { model, texts }, { signal }),
+    generate: async (model, request, { signal, ontext }) =>
+      bridge.call(await loadPort(), 'gguf.generate', { model, request }, { signal, on: { 'gguf.text': ontext } }),
+    embed: async (model, texts, signal) => bridge.call(await loadPort(), 'gguf.embed', { model, texts }, { signal }),
   };
 }

@@ -8,7 +8,7 @@ import { desktopPort } from '#shared/ports/desktop-port.ts';
 import { ggufPort } from '#shared/ports/gguf-port.ts';
 import { modelDownloadsPort } from '#shared/ports/model-downloads-port.ts';
 import type { ClusterReport, ServersReport } from '#shared/ports/cluster-report.ts';
-import type { AttachedHost, JournalInfo } from '#shared/ports/journal-port.ts';
+import type { AttachedHost, JournalInfo } from '#shared/ports/journal-info.ts';
 import { filesPort } from '#shared/ports/files-port.ts';
 import { speechPort } from '#shared/ports/speech-port.ts';
 import { contracts, type MethodResult } from '#shared/rpc/methods/index.ts';

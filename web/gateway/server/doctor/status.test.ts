@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import type { GatewayClient } from '#shared/client/client.ts';
 import { systemPort } from '#shared/ports/system-port.ts';
-import type { AttachedHost } from '#shared/ports/journal-port.ts';
-import type { PresenceEntry } from '#shared/rpc/methods/status-contracts.ts';
+import type { AttachedHost } from '#shared/ports/journal-info.ts';
+import type { PresenceEntry } from '#shared/rpc/presence-entry.ts';
 import { isNewerVersion } from '../../system/status/compare-versions.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { createSystemCapability } from '../../../../tests/support/bridge-capabilities.ts';

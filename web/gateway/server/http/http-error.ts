@@ -1,4 +1,4 @@
-import { SseOverload } from '#shared/http/sse.ts';
+import { SseOverload } from '#shared/http/sse-errors.ts';
 import { type ErrorBody, formatErrorBody } from '#shared/http/error-body.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { CircuitOpenError } from '../../providers/request-breaker.ts';

@@ -1,4 +1,5 @@
-import type { BudgetLimits, BudgetPeriod } from '#shared/rpc/methods/budget-contracts.ts';
+import type { BudgetLimits } from '#shared/rpc/methods/budget-contracts.ts';
+import type { BudgetPeriod } from '#shared/rpc/budget-period.ts';
 
 /** A budget, as it is stored. */
 export interface BudgetRecord {

@@ -1,4 +1,5 @@
-import type { FileEntry, FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
+import type { FileEntry } from '#shared/rpc/methods/workspace-contracts.ts';
+import type { FileRecord } from '#shared/rpc/workspace-file.ts';
 
 /** A file to write or remove, unless it has changed since it was seen. */
 export interface FileChange {

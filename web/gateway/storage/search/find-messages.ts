@@ -1,7 +1,7 @@
 import { hasPhrases, matchesText, parseQuery, type SearchQuery } from '../../knowledge/search/search-query.ts';
 import { createSnippet, findSpans } from '../../knowledge/search/snippet.ts';
 import { forEachTerm } from '../../knowledge/search/text/terms.ts';
-import type { SearchOptions, SearchPage, SearchResult } from '../vault-interface.ts';
+import type { SearchOptions, SearchPage, SearchResult } from '../chat-search.ts';
 import type { MessageMatch, SessionRecord } from '../chat-records.ts';
 import type { StoredMessage } from '../vault-schema.ts';
 import type { SessionList } from '../session-list.ts';

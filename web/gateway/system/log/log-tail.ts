@@ -3,7 +3,8 @@ import { logsPort } from '#shared/ports/system-port.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { withTimeout } from '#shared/async/watchdog.ts';
-import type { LogRecord, Vault } from '../../storage/vault-interface.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import type { LogRecord } from '../../storage/records/log-record.ts';
 import type { Log } from './log.ts';
 
 /** Time after which the bridge's lines are left out. */

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import { waitFor } from '../../../../tests/support/test-gateway.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import type { LogRecord, Vault } from '../../storage/vault-interface.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import type { LogRecord } from '../../storage/records/log-record.ts';
 import { Log } from './log.ts';
 
 /** An in-memory store that counts writes and can be set to fail. */

@@ -3,7 +3,8 @@ import { isAtLeast, type LogLevel } from '#shared/rpc/log-level.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { GroupCommit } from '#shared/async/group-commit.ts';
 import { lazy } from '#shared/async/lazy.ts';
-import type { LogRecord, Vault } from '../../storage/vault-interface.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
+import type { LogRecord } from '../../storage/records/log-record.ts';
 
 /** Maximum time in milliseconds that a line waits to be stored together with others. */
 const COMMIT_DELAY_MS = 50;

@@ -1,5 +1,5 @@
-import type { AttachedHost } from '#shared/ports/journal-port.ts';
-import type { PresenceEntry } from '#shared/rpc/methods/status-contracts.ts';
+import type { AttachedHost } from '#shared/ports/journal-info.ts';
+import type { PresenceEntry } from '#shared/rpc/presence-entry.ts';
 import type { ProviderEntry } from '#shared/rpc/record-schemas.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
 import type { Clock } from '#shared/async/clock.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { WORKSPACE_LIMITS } from '#shared/rpc/methods/workspace-contracts.ts';
+import { WORKSPACE_LIMITS } from '#shared/rpc/workspace-file.ts';
 import { folderWorkspace } from '../../../../../bridge/library/folder-workspace.ts';
 import { memoryWorkspace, type Workspace } from '../../../knowledge/memory/workspace.ts';
 import { createVaultWorkspace } from '../../workspace/vault-workspace.ts';

@@ -1,7 +1,7 @@
 import { toMemoryId } from '../../../knowledge/memory/index/index-entry.ts';
 import { LONG_TERM_FILE, parseNotesDate } from '../../../knowledge/memory/layout.ts';
 import { type MemoryLine, parseMemories } from '../../../knowledge/memory/long-term.ts';
-import type { FileRecord } from '#shared/rpc/methods/workspace-contracts.ts';
+import type { FileRecord } from '#shared/rpc/workspace-file.ts';
 import { getSummary } from '../../../knowledge/memory/summary/day-summary.ts';
 import type { Vault } from '../../../storage/vault-interface.ts';
 import type { Lazy } from '../../../system/modules.ts';
