@@ -63,8 +63,8 @@ export async function tabThroughPage(page: Page): Promise<{ reached: string[]; u
     const isVisible = (element: Element): boolean => element.checkVisibility({ visibilityProperty: true }) && !element.closest('[inert]');
     const list = [...document.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex]')]
       .filter((element) => isVisible(element) && !element.matches(':disabled, [aria-hidden="true"]'))
-      // Places to jump to; and what arrows come to, within a list or a menu.
-      .filter((element) => !element.matches('main, [role="option"], [role="menuitem"]'))
+      // Places to jump to, as those of toasts; and what arrows come to, within a list or a menu.
+      .filter((element) => !element.matches('main, section[aria-live], [data-sonner-toaster], [role="option"], [role="menuitem"]'))
       // Tab reaches one radio button of a group; arrow keys reach the others.
       .filter((element) => !(element instanceof HTMLInputElement && element.type === 'radio' && !element.checked));
     const readStyle = (element: Element): string => {
