@@ -42,9 +42,11 @@ export function createWebHandlers({ resolve = resolveHost, ms = WEB_LIMITS.ms }:
 > {
   return {
     async 'web.fetch'({ url, allow, wants, known }, { signal }) {
-      const allowed = new HostAllowlist(allow);
+      let allowed = new HostAllowlist(allow);
       const timeout = AbortSignal.timeout(ms);
       let at = parseWebUrl(url, allowed);
+      // A page on the web must not lead to a private host, not even to an allowed one.
+      if (!allowed.has(at)) allowed = new HostAllowlist([]);
       try {
         for (let hops = 0; ; hops++) {
           const answer = await requestOnce(at, {

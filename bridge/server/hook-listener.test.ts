@@ -43,6 +43,22 @@ describe('calls of hooks', () => {
     ]);
   });
 
+  verifies('hooks/bridge', 'a platform of a channel may check its address with GET', async () => {
+    await using bridge = await startTestBridge();
+    const methods: string[] = [];
+    await bridge.attach({
+      async http(incoming) {
+        methods.push(`${incoming.method} ${new URL(incoming.url).search}`);
+        return new Response('1158201444', { headers: { 'content-type': 'text/plain' } });
+      },
+    });
+    const answer = await call(bridge, { method: 'GET', body: null }, '/hooks/channels/whatsapp?hub.challenge=1158201444');
+    expect([answer.status, await answer.text()]).toEqual([200, '1158201444']);
+    expect(methods).toEqual(['GET ?hub.challenge=1158201444']);
+    expect((await call(bridge, { method: 'PUT', body: null }, '/hooks/channels/whatsapp')).status).toBe(405);
+    expect((await call(bridge, { method: 'GET', body: null }, '/hooks/channels/')).status).toBe(405);
+  });
+
   verifies('hooks/bridge', 'get 503 and Retry-After without a host', async () => {
     await using bridge = await startTestBridge({ timing: { hostWaitMs: 20 } });
     const answer = await call(bridge);

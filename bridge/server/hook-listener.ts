@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { HOOK_HEADERS, MAX_HOOK_BODY_BYTES } from '#shared/http/hook-path.ts';
+import { HOOK_HEADERS, MAX_HOOK_BODY_BYTES, parseChannelHookPath } from '#shared/http/hook-path.ts';
 import { fetchOverStream } from '#shared/link/stream-http.ts';
 import { MIN_HEAD_HEADER } from '#shared/ports/journal-streams.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -30,7 +30,7 @@ interface HookListenerDeps {
 }
 
 /**
- * `POST /hooks/<name>`: a call from another service, which the active host checks and answers. Requires no token: the host knows the secret
+ * `POST /hooks/<name>`: a call from another service, or to a channel at `/hooks/channels/<id>`, which the active host checks and answers. Requires no token: the host knows the secret
  * of the hook. The bridge limits size and rate, and does not tell which hooks exist.
  */
 export function createHookListener({ hosts, journal, timing, gauge, log }: HookListenerDeps): RequestListener {
@@ -49,7 +49,9 @@ export function createHookListener({ hosts, journal, timing, gauge, log }: HookL
       sendError(response, status, message, headers);
       discardRequest(request);
     };
-    if (request.method !== 'POST') return refuse(405, 'Hooks are called with POST', { allow: 'POST' });
+    // Platforms of channels check an address with GET.
+    const isCheck = request.method === 'GET' && parseChannelHookPath((request.url ?? '').split('?', 1)[0] ?? '') !== undefined;
+    if (request.method !== 'POST' && !isCheck) return refuse(405, 'Hooks are called with POST', { allow: 'POST' });
     if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
       return refuse(415, 'Compressed request bodies are not supported (Content-Encoding)');
     if (Number(request.headers['content-length'] ?? 0) > MAX_HOOK_BODY_BYTES) return refuse(413, TOO_LARGE);
@@ -76,7 +78,7 @@ export function createHookListener({ hosts, journal, timing, gauge, log }: HookL
       const answer = await fetchOverStream(
         mux,
         { kind: 'http', principal: HOOK_PRINCIPAL, headers },
-        { method: 'POST', body, signal: AbortSignal.timeout(HOST_RESPONSE_MS) },
+        { method: isCheck ? 'GET' : 'POST', ...(isCheck ? {} : { body }), signal: AbortSignal.timeout(HOST_RESPONSE_MS) },
       );
       const text = await answer.text();
       if (response.destroyed) return;

@@ -16,5 +16,8 @@ export const HOOK_HEADERS = [
 /** The name of a hook in a path such as `/hooks/deploys`; undefined for other paths. */
 export const parseHookPath = (path: string): string | undefined => /^\/hooks\/([a-z0-9-]{1,63})\/?$/.exec(path)?.[1];
 
+/** The id of a channel in a path such as `/hooks/channels/whatsapp`; undefined for other paths. */
+export const parseChannelHookPath = (path: string): string | undefined => /^\/hooks\/channels\/([a-z]{1,32})\/?$/.exec(path)?.[1];
+
 /** Whether a URL is below `/hooks/`. */
 export const isHookUrl = (url = ''): boolean => url.startsWith(HOOKS_PATH);

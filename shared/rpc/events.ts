@@ -59,7 +59,7 @@ export const events = {
     pages: z.array(z.string()).nullable(),
     claims: z.array(z.string()).nullable(),
   }),
-  /** A job was created, changed, removed or run. */
+  /** A job was created, changed, removed or run, or the heartbeat went through its checklist (`heartbeat`). */
   'cron.changed': z.object({ jobId: z.string() }),
   /** A hook was created, changed, deleted or called. */
   'hook.changed': z.object({ name: z.string() }),

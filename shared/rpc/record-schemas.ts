@@ -194,6 +194,8 @@ export const sessionEntry = z.object({
   parameters: modelParameters.optional(),
   /** False if the session's agent gets no tools that search the web or read its pages. */
   web: z.boolean().optional(),
+  /** False if the session's agent gets no tools that drive the browser. */
+  browser: z.boolean().optional(),
   /** IDs of the collections attached to the session, besides those of its agent. */
   collections: z.array(id).optional(),
   /** ID of the project that the session belongs to. The project may have been deleted. */

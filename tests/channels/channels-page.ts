@@ -1,9 +1,13 @@
 import type { ChannelAdapter } from '../../web/gateway/automation/channels/channel-adapter.ts';
 import { channelCatalog } from '../../web/gateway/automation/channels/channel-catalog.ts';
 import { DiscordAdapter } from '../../web/gateway/automation/channels/discord/discord-adapter.ts';
+import { EmailAdapter } from '../../web/gateway/automation/channels/email/email-adapter.ts';
 import { MatrixAdapter } from '../../web/gateway/automation/channels/matrix/matrix-adapter.ts';
 import { NostrAdapter } from '../../web/gateway/automation/channels/nostr/nostr-adapter.ts';
+import { NtfyAdapter } from '../../web/gateway/automation/channels/ntfy/ntfy-adapter.ts';
+import { SlackAdapter } from '../../web/gateway/automation/channels/slack/slack-adapter.ts';
 import { TelegramAdapter } from '../../web/gateway/automation/channels/telegram/telegram-adapter.ts';
+import { WhatsAppAdapter } from '../../web/gateway/automation/channels/whatsapp/whatsapp-adapter.ts';
 import { XAdapter } from '../../web/gateway/automation/channels/x/x-adapter.ts';
 import { getStartableSpec, isStartable, type StartableChannel } from '../../web/gateway/config/sections/channel-settings.ts';
 
@@ -11,8 +15,12 @@ const ADAPTERS: Record<StartableChannel, { prototype: ChannelAdapter }> = {
   telegram: TelegramAdapter,
   x: XAdapter,
   discord: DiscordAdapter,
+  slack: SlackAdapter,
+  ntfy: NtfyAdapter,
+  whatsapp: WhatsAppAdapter,
   matrix: MatrixAdapter,
   nostr: NostrAdapter,
+  email: EmailAdapter,
 };
 
 /** Features that an adapter has with a method. */
@@ -22,7 +30,7 @@ const METHOD_FEATURES: readonly { name: string; method: keyof ChannelAdapter; ab
   { name: 'Typing', method: 'typing', about: 'A typing indicator shows while the agent works.' },
   { name: 'Reactions', method: 'react', about: 'With `reactions`, the account reacts to a message while it is answered.' },
   { name: 'Messages first', method: 'post', about: 'Perch can send a message that answers none, such as the result of a job.' },
-  { name: 'Buttons', method: 'answerPress', about: 'A message of Perch can have buttons.' },
+  { name: 'Buttons', method: 'answerPress', about: 'A message of Perch can have buttons. On Matrix, reactions stand for them.' },
   { name: 'Corrections', method: 'edit', about: 'Perch can replace a message that it sent.' },
   { name: 'Lookup', method: 'findSent', about: 'A message that may have been sent is looked up instead of sent twice.' },
 ];
@@ -56,7 +64,7 @@ export function createChannelsPage(): string {
     '',
     '- **In a tab alone.** Works without the bridge.',
     '- **Groups.** Replies in groups, by the settings `groups` and `rooms`.',
-    '- **Message length.** Longer replies are split. In characters; on Matrix and Nostr in bytes.',
+    '- **Message length.** Longer replies are split. In characters; on Matrix, Nostr and ntfy in bytes.',
     ...METHOD_FEATURES.map(({ name, about }) => `- **${name}.** ${about}`),
     '',
   ].join('\n');

@@ -8,6 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { RESPONSES_KIND, RESPONSES_PATH } from '#shared/http/responses-socket.ts';
 import { startTestBridge } from '../../bridge/server/tests/test-bridge.ts';
 import { createBridgedGateway } from '../support/bridged-gateway.ts';
+import { createSearchGateway } from '../support/search-gateway.ts';
+import { startSearchServer } from '../support/search-server.ts';
 import { type ModelCall, type Say, createScript, createTestGateway, type TestGateway } from '../support/test-gateway.ts';
 import { installNpmTool } from '../support/npm-tool.ts';
 
@@ -46,7 +48,7 @@ async function runCodex(
   url: string,
   model: string,
   task: string,
-  { key = 'key', settings = '' }: { key?: string; settings?: string } = {},
+  { key = 'key', settings = '', search = false }: { key?: string; settings?: string; search?: boolean } = {},
 ): Promise<{ code: number | null; out: string }> {
   const home = await mkdtemp(join(tmpdir(), 'perch-codex-'));
   try {
@@ -55,7 +57,10 @@ async function runCodex(
     await writeFile(join(work, 'note.txt'), 'The word is heron.\n');
     const provider = `[model_providers.perch]\nname = "Perch"\nbase_url = "${url}"\nwire_api = "responses"\nenv_key = "PERCH_KEY"\n${settings}`;
     const CODEX_CONFIG = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n';
-    await writeFile(join(home, 'config.toml'), `model = "${model}"\nmodel_provider = "perch"\n${CODEX_CONFIG}${provider}`);
+    await writeFile(
+      join(home, 'config.toml'),
+      `model = "${model}"\nmodel_provider = "perch"\nweb_search = "${search ? 'live' : 'cached'}"\n${CODEX_CONFIG}${provider}`,
+    );
     const env = { ...process.env, CODEX_HOME: home, PERCH_KEY: key };
     const child = spawn(codexProgram ?? '', ['exec', '--skip-git-repo-check', task], { cwd: work, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let out = '';
@@ -110,6 +115,25 @@ describe.skipIf(codexProgram === undefined)('Codex CLI', () => {
     const responses = host.openings.filter(({ kind, headers }) => kind === RESPONSES_KIND || headers[':path'] === RESPONSES_PATH);
     expect(responses.map(({ kind }) => kind)).toEqual([RESPONSES_KIND]);
     expect(gw.calls).toHaveLength(2);
+    expect(gw.faults).toEqual([]);
+  });
+
+  it('searches the web with a model, by the service that the owner has chosen', async () => {
+    await using search = await startSearchServer();
+    const answer = 'A tulip blooms in April [1].';
+    const { gw: gateway, model } = await createSearchGateway(
+      search,
+      { provider: 'searxng', url: search.url },
+      {
+        model: ({ body }) => (body.messages.at(-1)?.role === 'tool' ? [answer] : [{ tool: 'web_search', args: { query: 'tulip' } }]),
+      },
+    );
+    await using gw = gateway;
+    await using server = await listenHttp(gw);
+    const { code, out } = await runCodex(server.url, 'test/scripted', 'When do tulips bloom?', { search: true });
+    expect([code, out]).toEqual([0, expect.stringContaining('A tulip blooms in April.')]);
+    expect(search.requests.map(({ params }) => params.get('q'))).toEqual(['tulip']);
+    expect(model.calls).toHaveLength(2);
     expect(gw.faults).toEqual([]);
   });
 });

@@ -69,7 +69,7 @@ describe('projects in the app', () => {
     await page.getByRole('heading', { name: 'No projects yet' }).waitFor();
     expect((await client.call('sessions.list', {})).total).toBe(0);
     await page
-      .locator('[id^=toast-]', { hasText: `“${NAME}” deleted` })
+      .locator('[data-sonner-toast]', { hasText: `“${NAME}” deleted` })
       .getByRole('button', { name: 'Undo' })
       .click();
     await page

@@ -274,6 +274,14 @@ export const GUARDS: readonly Guard[] = [
     only: 'confirmed by the owner',
   },
   {
+    name: 'Senders of e-mail that nobody has verified',
+    file: 'web/gateway/automation/channels/email/email-adapter.ts',
+    find: "if (proof === 'failed' || proof === 'missing') return 'unverified';",
+    replace: '',
+    test: 'web/gateway/automation/channels/email/email.test.ts',
+    only: 'forged and unknown senders',
+  },
+  {
     name: 'Approvals are decided in private chats only',
     file: 'web/gateway/automation/approvals/approval-deliveries.ts',
     find: 'if (!isPrivate) return',

@@ -58,6 +58,10 @@ export const bridge = [
     'http.ollama/errors': 'Errors of Ollama’s API are `{"error": "…"}`, before and after the first line.',
     'http.ollama/callers':
       'Ollama’s API needs the same credentials as `/v1`, also as the password of Basic, and has the same checks of Host and Origin.',
+    'http.search/responses': 'The hosted tool `web_search` of `/v1/responses` is run for a model by the owner’s search service, and cited.',
+    'http.search/messages': 'The server tool `web_search` of `/v1/messages` is run for a model of another vendor, and cited.',
+    'http.search/own-tools': 'Tools of the caller stay with the caller beside a hosted search.',
+    'http.search/unavailable': 'A hosted search without a service, or for a key without the scope `web`, is ignored and named.',
     'http.messages/translated':
       'Anthropic’s Messages API answers for agents and models of every provider, streamed and whole: text, tools, thinking, images, documents.',
     'http.messages/passed-on':

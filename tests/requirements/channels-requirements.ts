@@ -41,6 +41,7 @@ export const channels = [
     'channels/matrix-groups': 'Matrix: in groups mentions and replies are answered, in threads each as a conversation of its own.',
     'channels/matrix-invites': 'Matrix: invitations of people who may write are accepted; strangers may only open a private chat.',
     'channels/matrix-once': 'Matrix: whatever is lost, repeated, refused or left out, each message is answered once.',
+    'channels/matrix-files': 'Matrix: pictures and documents reach the agent, and files of answers go out.',
     'channels/matrix-errors': 'Matrix: a wrong token, a missing address and a limit are told in the status.',
     'channels/nostr':
       'Nostr, by relays, without a bridge: private messages are answered, encrypted, and in groups if they mention the account.',
@@ -50,7 +51,30 @@ export const channels = [
     'channels/discord':
       'Discord: private messages, mentions and replies are answered, each thread by itself; buttons tell who pressed them.',
     'channels/discord-once': 'Discord: sessions go on after cuts, and what a lost one missed is fetched; each message is answered once.',
+    'channels/discord-files': 'Discord: files of messages reach the agent, and files of answers go out.',
     'channels/discord-errors': 'Discord: a wrong token and a missing permission are told in the status.',
+    'channels/slack':
+      'Slack, by socket mode: private messages are answered, mentions in threads; answers keep their formatting and notify nobody by name.',
+    'channels/slack-once':
+      'Slack: whatever is lost, repeated, limited or missed, each message is answered once; envelopes are acknowledged once they are stored.',
+    'channels/slack-errors': 'Slack: wrong, revoked and missing tokens, missing scopes and socket mode that is off are told in the status.',
+    'channels/slack-files': 'Slack: files come and go; the token is sent to Slack only.',
+    'channels/ntfy': 'ntfy, without a bridge: messages of a topic are answered in another one, with files.',
+    'channels/ntfy-once': 'ntfy: lost responses, limits and cuts: each message is answered once, and posts are proved by the response.',
+    'channels/ntfy-errors': 'ntfy: a wrong token, a missing topic and the same one twice are told in the status.',
+    'channels/whatsapp': 'WhatsApp: messages come by a signed webhook, which is answered once they are stored; files come and go.',
+    'channels/whatsapp-once': 'WhatsApp: repeats are answered once; a lost response is settled by the receipt that names the piece.',
+    'channels/whatsapp-errors': 'WhatsApp: wrong tokens and signatures, limits, and the end of the 24 hours are told.',
+    'channels/deleted': 'A message that was deleted while it waits is not answered.',
+    'channels/email':
+      'E-mail, by IMAP and SMTP through the bridge: mails are answered in their threads, each thread and sender as a conversation.',
+    'channels/email-senders':
+      'E-mail: only mails whose sender the receiving server has verified are answered; others and unknown senders are ignored and counted.',
+    'channels/email-owner': 'E-mail: only the owner’s own words, verified by a server that the settings name, count as the owner’s.',
+    'channels/email-loops': 'E-mail: programs, lists, returned mails and the account itself get no answer.',
+    'channels/email-once':
+      'E-mail: lost connections, new UIDs and restarts: no mail is answered twice, and none that may have been sent is sent again.',
+    'channels/email-errors': 'E-mail: a wrong password, a missing folder and missing checks of senders are told in the status.',
     'channels/everyone': 'An empty `allowedUsers` allows everyone; Doctor warns, and the owner is asked about it once.',
     'channels/errors':
       'Nonsense, cut connections, 5xx, endless bodies: `channels.status` says `error` with the problem, and the channel comes back by itself.',

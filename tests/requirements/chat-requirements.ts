@@ -12,6 +12,7 @@ export const chat = [
     'chat.citations/supported': 'A reply names the sources of the claims that they support, and of no others; its text has no markers.',
     'chat.citations/opens': 'A citation opens its document at the passage, which is highlighted.',
     'chat.citations/api': 'Answers of agents over `/v1` have annotations in OpenAI’s form.',
+    'chat.citations/messages': 'Answers of agents over `/v1/messages` have citations in Anthropic’s form.',
     'chat.resend/regenerates': '`chat.resend` re-sends the last user message.',
     'chat.resend/earlier':
       '`chat.resend` with `messageId` answers an earlier message of the person again; what followed stays as a branch.',

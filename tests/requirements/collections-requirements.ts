@@ -15,6 +15,7 @@ export const collections = [
     'collections/replica': 'Another host makes its own index from what was synced, and forgets what was removed.',
     'collections/folders': 'A folder is followed through the bridge, and indexing waits for the bridge if it is away.',
     'collections/web': 'Web pages are followed on the same site up to a depth; pages that nothing links to any more are removed.',
+    'collections/robots': 'Links that a site’s robots.txt or a page’s robots tag forbids are not followed, and how many is noted.',
     'collections/rights': 'Only people add what is on the bridge’s disk; web pages need the scope `web`.',
     'collections/attached': 'An agent is offered and searches only the collections attached to it or to its chat.',
     'collections/outside': 'What an agent reads in a collection counts as content from outside.',

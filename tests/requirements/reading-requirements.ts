@@ -36,7 +36,7 @@ export const reading = [
     'research/agent':
       'The agent exists while a search service is set up, with few tools and no memories; the owner’s settings replace its own.',
     'search.web/hosted':
-      'A hosted web search in a request to `/v1/responses` for an agent runs as Perch’s own; otherwise it is named as ignored.',
+      'A hosted web search in a request to `/v1/responses` runs as Perch’s own; without a search service it is named as ignored.',
     'search.web/off': 'A chat whose web is turned off gets no tools that search or read the web, and neither do its sub-agents.',
     'search.web/tool':
       'The tool `web_search` is offered once a service is set up; its results are numbered for citations, taint the run and need no approval.',

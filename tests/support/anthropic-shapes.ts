@@ -8,10 +8,46 @@ const usage = z.object({
   output_tokens: tokens,
   cache_creation_input_tokens: tokens,
   cache_read_input_tokens: tokens,
+  server_tool_use: z.strictObject({ web_search_requests: tokens, web_fetch_requests: tokens }).exactOptional(),
 });
+const cited = { cited_text: z.string(), title: z.string().nullable() };
+const position = z.number().int().nonnegative();
+const citation = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('web_search_result_location'), ...cited, url: z.string(), encrypted_index: z.string() }),
+  z.object({
+    type: z.literal('search_result_location'),
+    ...cited,
+    source: z.string(),
+    search_result_index: position,
+    start_block_index: position,
+    end_block_index: position,
+  }),
+]);
 const block = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({ type: z.literal('text'), text: z.string(), citations: z.array(citation).nullish() }),
   z.object({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() }),
+  z.object({
+    type: z.literal('server_tool_use'),
+    id: z.string().regex(/^srvtoolu_[a-zA-Z0-9_]+$/),
+    name: z.literal('web_search'),
+    input: z.record(z.string(), z.unknown()),
+  }),
+  z.object({
+    type: z.literal('web_search_tool_result'),
+    tool_use_id: z.string().regex(/^srvtoolu_[a-zA-Z0-9_]+$/),
+    content: z.union([
+      z.array(
+        z.strictObject({
+          type: z.literal('web_search_result'),
+          url: z.url(),
+          title: z.string(),
+          page_age: z.string().nullable(),
+          encrypted_content: z.string(),
+        }),
+      ),
+      z.strictObject({ type: z.literal('web_search_tool_result_error'), error_code: z.literal('unavailable') }),
+    ]),
+  }),
   z.object({ type: z.literal('tool_use'), id: z.string().min(1), name: z.string().min(1), input: z.record(z.string(), z.unknown()) }),
 ]);
 const stopReason = z.enum([
@@ -62,6 +98,7 @@ export const messagesModelPage = z.strictObject({
 const index = z.number().int().nonnegative();
 const delta = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text_delta'), text: z.string() }),
+  z.object({ type: z.literal('citations_delta'), citation }),
   z.object({ type: z.literal('thinking_delta'), thinking: z.string() }),
   z.object({ type: z.literal('signature_delta'), signature: z.string() }),
   z.object({ type: z.literal('input_json_delta'), partial_json: z.string() }),

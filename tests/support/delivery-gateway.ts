@@ -47,7 +47,7 @@ export async function createDeliveries({ settings = {}, sync, isInMemory = false
     open: () =>
       Deliveries.open({
         ...{ clock, sync, vault: { ...stored, collection } },
-        ...{ hub: new EventBus(), timeZone: () => 'UTC', log: { write: () => {} } },
+        ...{ runDeps: { keySources: async () => [] }, hub: new EventBus(), timeZone: () => 'UTC', log: { write: () => {} } },
         settings: () => settingsSchema.parse({ deliveries: settings }),
         fault: (error) => {
           faults.push(error);

@@ -163,6 +163,22 @@ export async function startDiscordServer(now: () => number) {
       const message = messages.find((each) => each.id === id);
       if (message) emit('MESSAGE_UPDATE', Object.assign(message, { content, edited_timestamp: new Date(now()).toISOString() }));
     },
+    remove(id: string): void {
+      const [message] = messages.splice(
+        messages.findIndex((each) => each.id === id),
+        1,
+      );
+      if (message) emit('MESSAGE_DELETE', { id, channel_id: message.channel_id });
+    },
+    /** A press of a button of a message, in a private chat or in a server's channel. */
+    press(messageId: string, value: string, { by = '7', channel = `9${by}` }: { by?: string; channel?: string } = {}): void {
+      const isDirect = channel.startsWith('9');
+      emit('INTERACTION_CREATE', {
+        ...{ id: createId(), token: 'token-of-the-press', type: 3, channel_id: channel, message: { id: messageId } },
+        data: { custom_id: value, component_type: 2 },
+        ...(isDirect ? { user: toUser(by) } : { guild_id: '500', member: { user: toUser(by) } }),
+      });
+    },
     /** Messages of the bot. */
     sent: (): StoredMessage[] => messages.filter(({ author }) => 'bot' in author),
     /** Breaks all connections. */

@@ -141,6 +141,10 @@ export async function startMatrixServer(clock: Pick<Clock, 'after' | 'now'>) {
       case 'receipt':
         readByAccount.push(transaction);
         return { json: {} };
+      case 'event': {
+        const found = getEvents(roomId, 0, stream.length).find(({ event }) => event.event_id === type);
+        return found ? { json: found.event } : refuse(404, 'M_NOT_FOUND', 'Event not found');
+      }
       case 'messages': {
         const filter = JSON.parse(query.get('filter') ?? '{}') as { senders?: string[]; types?: string[] };
         const found = getEvents(

@@ -66,6 +66,7 @@ export async function startPlatformServer(
   await once(server, 'listening');
   return Object.assign(state, {
     asked: requests,
+    http: server,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

@@ -175,10 +175,16 @@ export const sessionContracts = {
     policy: { scope: 'write' },
   }),
   'sessions.setWeb': defineMethod({
-    params: z.strictObject({ path: sessionPath, enabled: z.boolean(), create: createSession }),
+    params: z.strictObject({
+      path: sessionPath,
+      enabled: z.boolean(),
+      create: createSession,
+      /** `browser`: the tools that drive the browser. */
+      tools: z.enum(['web', 'browser']).default('web'),
+    }),
     result: sessionResult,
     emits: ['sessions.changed'],
-    docs: 'Turns the tools that search the web and read its pages on or off for a session. It applies from the next run, to its sub-agents too. The `main` session of an agent can be set before its first message, and any other with `create`.',
+    docs: 'Turns the tools that search the web and read its pages, or those that drive the browser, on or off for a session. It applies from the next run, to its sub-agents too. The `main` session of an agent can be set before its first message, and any other with `create`.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'write' },
   }),

@@ -7,15 +7,14 @@ import { SCHEMA_VERSION } from '#shared/link/hello.ts';
 import { writeTestBackup, restoreFromFile, readAllRecords, createTempFolder, openJournalIn } from '../../../bridge/backup/fixture.ts';
 import { nodeDisk } from '../../../bridge/capabilities/files/disk.ts';
 import { createWorkspaceHandlers } from '../../../bridge/capabilities/files/workspace-handlers.ts';
-import { createChannelGateway, egressCapability } from '../../support/channel-gateway.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
 import { createCapability } from '../../support/fake-bridge.ts';
 import { waitFor } from '../../support/test-gateway.ts';
 import { type TestHost, TestHosts } from '../../support/test-hosts.ts';
-import { startTelegramServer, TELEGRAM_TOKEN } from '../../support/telegram-server.ts';
+import { AUTOMATION_SOURCES } from './automation-sources.ts';
+import { CHANNEL_SOURCES } from './channel-sources.ts';
 import { OutsideWorld } from './fake-ports.ts';
 import { ObedientModel, INJECTED_ORDER } from './obedient-model.ts';
-import { runLaundering, runOrderInChat, type RemoteSource, toStep } from './local-sources.ts';
+import { runLaundering, runOrderInChat, type RemoteSource, type Source, toStep } from './local-sources.ts';
 import { World } from './injection-world.ts';
 
 const POLICIES = { tools: { policies: { '*': 'auto' } } };
@@ -129,50 +128,6 @@ const diskSources: RemoteSource = {
     };
   },
 };
-
-type ChannelMessage = Parameters<Awaited<ReturnType<typeof startTelegramServer>>['write']>[1];
-
-/** The order as a channel message; the accounts with these ids are the owner's. */
-const channelMessage = (
-  name: string,
-  message: (order: string) => [string | undefined, ChannelMessage?],
-  owners: string[] = [],
-): RemoteSource => ({
-  name,
-  async open() {
-    // Drawings carry the system's time.
-    const clock = new FakeClock(Date.now());
-    const server = await startTelegramServer(clock);
-    const [outside, model] = [new OutsideWorld(egressCapability), new ObedientModel()];
-    const telegram = { enabled: true, botToken: TELEGRAM_TOKEN, apiBase: server.url, allowedUsers: [], owners, tools: ['*'] };
-    const gw = await createChannelGateway({ telegram }, { clock, bridge: outside.bridge, model: model.script });
-    const world = await World.on(gw, outside, model);
-    await world.client.call('config.patch', { patch: POLICIES });
-    world.cleanups.push(() => server[Symbol.asyncDispose]());
-    return {
-      world,
-      attack: (_world, order) =>
-        runOrderInChat(world, order, async () => {
-          server.write(...message(INJECTED_ORDER));
-          // A reply that quotes outside content waits for approval, which this owner denies.
-          await gw.advanceUntil(
-            () => server.sent.length > 0 || world.approvalRequests.some(({ tool }) => tool.startsWith('channel_reply')),
-            'the reply',
-          );
-        }),
-    };
-  },
-});
-
-const OWNER = ['7'];
-const user = { type: 'user', date: 1, sender_user: { id: 8, is_bot: false } };
-
-const channels: RemoteSource[] = [
-  channelMessage('channel message of a stranger', (order) => [order]),
-  channelMessage('channel message of a stranger in a group', (order) => [`@perch_test_bot ${order}`, { id: 8, chat: -5 }], OWNER),
-  channelMessage('message that the owner forwards', (order) => [order, { more: { forward_origin: user } }], OWNER),
-  channelMessage('message that the owner forwards, by an old server', (order) => [order, { more: { forward_date: 1 } }], OWNER),
-];
 
 /** Posts to the gateway as a program with a key; resolves with the text of the answer. */
 type Post = (path: string, init: RequestInit) => Promise<string>;
@@ -302,4 +257,10 @@ export const PROGRAM_SOURCES: readonly RemoteSource[] = [
   }),
 ];
 
-export const REMOTE_SOURCES: readonly RemoteSource[] = [...hostSources, diskSources, ...channels, ...PROGRAM_SOURCES];
+export const REMOTE_SOURCES: readonly (Source | RemoteSource)[] = [
+  ...hostSources,
+  diskSources,
+  ...CHANNEL_SOURCES,
+  ...AUTOMATION_SOURCES,
+  ...PROGRAM_SOURCES,
+];

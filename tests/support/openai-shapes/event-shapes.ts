@@ -34,6 +34,9 @@ export const responseEvent = z.discriminatedUnion('type', [
   partFields('response.reasoning_text.done', { content_index: count, text: z.string() }),
   partFields('response.function_call_arguments.delta', { delta: z.string() }),
   partFields('response.function_call_arguments.done', { name: z.string().min(1), arguments: z.string() }),
+  partFields('response.web_search_call.in_progress', {}),
+  partFields('response.web_search_call.searching', {}),
+  partFields('response.web_search_call.completed', {}),
   partFields('response.custom_tool_call_input.delta', { delta: z.string() }),
   partFields('response.custom_tool_call_input.done', { input: z.string() }),
 ]);

@@ -101,7 +101,19 @@ const reasoning = z.strictObject({
   status: status.optional(),
 });
 
+const searchCall = z.strictObject({
+  type: z.literal('web_search_call'),
+  id,
+  status: z.enum(['in_progress', 'searching', 'completed', 'failed']),
+  action: z.strictObject({
+    type: z.literal('search'),
+    query: z.string(),
+    queries: z.array(z.string()),
+    sources: z.array(z.strictObject({ type: z.literal('url'), url: z.url() })).exactOptional(),
+  }),
+});
+
 /** An item of `output`. */
-export const outputItem = z.discriminatedUnion('type', [outputMessage, functionCall, customCall, reasoning]);
+export const outputItem = z.discriminatedUnion('type', [outputMessage, functionCall, customCall, reasoning, searchCall]);
 /** An item of `GET /v1/responses/{id}/input_items`. */
-export const inputItem = z.union([inputMessage, outputMessage, functionCall, customCall, functionCallOutput, reasoning]);
+export const inputItem = z.union([inputMessage, outputMessage, functionCall, customCall, functionCallOutput, reasoning, searchCall]);

@@ -63,6 +63,7 @@ export const response = z.strictObject({
   tool_choice: z.union([
     z.enum(['none', 'auto', 'required']),
     z.strictObject({ type: z.enum(['function', 'custom']), name: z.string().min(1) }),
+    z.strictObject({ type: z.literal('web_search_preview') }),
   ]),
   background: z.boolean().nullable(),
   max_output_tokens: count.nullable(),

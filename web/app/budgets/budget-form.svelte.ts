@@ -6,7 +6,7 @@ import { budgets } from './budgets.svelte.ts';
 
 /** The budget of one scope, as a part of its form. */
 export class BudgetForm {
-  readonly scope: string;
+  readonly #scope: string | null;
   draft = $state<BudgetDraft>(toBudgetDraft());
   gauges = $state.raw<readonly BudgetGauge[]>([]);
   /** `missing`: the host is of an older build. */
@@ -14,13 +14,18 @@ export class BudgetForm {
   problem = $state.raw<Problem | null>(null);
   #stored = '';
 
-  constructor(scope: string) {
-    this.scope = scope;
+  /** `scope`: null for what does not exist yet. */
+  constructor(scope: string | null) {
+    this.#scope = scope;
   }
 
   async load(): Promise<void> {
+    // What was entered for a new chat stays until there is one.
+    if (this.#scope === null && this.state === 'ready') return;
     try {
-      const budget = await budgets.find(this.scope);
+      // Also tells whether the host knows budgets.
+      const found = await budgets.find(this.#scope ?? 'vault');
+      const budget = this.#scope === null && found ? null : found;
       this.draft = toBudgetDraft(budget?.limits);
       this.gauges = budget?.gauges ?? [];
       this.#stored = JSON.stringify(toBudgetLimits(this.draft));
@@ -31,9 +36,9 @@ export class BudgetForm {
     }
   }
 
-  /** Stores a changed budget. Rejects if the gateway refuses. */
-  async save(): Promise<void> {
+  /** Stores a changed budget. `scope`: of what exists now. Rejects if the gateway refuses. */
+  async save(scope = this.#scope): Promise<void> {
     const limits = toBudgetLimits(this.draft);
-    if (this.state === 'ready' && JSON.stringify(limits) !== this.#stored) await budgets.set(this.scope, limits);
+    if (scope !== null && this.state === 'ready' && JSON.stringify(limits) !== this.#stored) await budgets.set(scope, limits);
   }
 }

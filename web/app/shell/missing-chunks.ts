@@ -7,6 +7,8 @@ let isNotified = false;
 
 /** Shows a notice if a chunk fails to load because a new version replaced the app on the server: it stays missing until the page is reloaded. */
 export function watchMissingChunks(): void {
+  // The notice must not be missing itself.
+  toasts.load();
   addEventListener('vite:preloadError', checkChunks);
 }
 

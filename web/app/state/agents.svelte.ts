@@ -46,13 +46,14 @@ class Agents {
     return name !== undefined && name !== id ? name : id === MAIN_AGENT ? m.state_agent_main() : id;
   }
 
-  /** Adds an agent, with an id derived from its name. `add`, `change` and `remove` reject if the gateway refuses. */
-  async add(fields: AgentFields): Promise<void> {
+  /** Adds an agent, and resolves with its id, derived from its name. `add`, `change` and `remove` reject if the gateway refuses. */
+  async add(fields: AgentFields): Promise<string> {
     const id = createFreeId(fields.name ?? '', new Set(this.list?.map((agent) => agent.id)), 'agent');
     const config = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
     await gateway.call('agents.add', { agent_id: id, config });
     announcer.announce(m.state_agent_made());
     await this.load();
+    return id;
   }
 
   async change(id: string, fields: AgentFields): Promise<void> {

@@ -1,4 +1,3 @@
-import { tick } from 'svelte';
 import { toasts } from '#kit/toasts.svelte.ts';
 import { toProblem } from '#kit/problems.ts';
 import { gateway } from '../connection/gateway-connection.svelte.ts';
@@ -20,8 +19,5 @@ export function offerUndo(text: string, trashIds: readonly string[], onrestored?
   }
   if (trashIds.length === 0) return void toasts.show(text);
   const id = toasts.show(text, { action: { label: m.kit_undo(), run: () => void restore() } });
-  // The focus was on something that is gone.
-  void tick().then(() => {
-    if (document.activeElement === document.body) document.getElementById(`toast-${id}`)?.querySelector('button')?.focus();
-  });
+  toasts.focusLost(id);
 }

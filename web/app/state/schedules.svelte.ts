@@ -46,10 +46,12 @@ class Schedules {
     return (await gateway.call('cron.history', { jobId, limit })).records;
   }
 
-  async add(params: MethodParams<'cron.add'>): Promise<void> {
-    await gateway.call('cron.add', params);
+  /** Resolves with the id of the new job. */
+  async add(params: MethodParams<'cron.add'>): Promise<string> {
+    const { job } = await gateway.call('cron.add', params);
     announcer.announce(m.state_schedule_added());
     await this.load();
+    return job.id;
   }
 
   async update(params: MethodParams<'cron.update'>): Promise<void> {

@@ -191,9 +191,11 @@ class SessionList {
     this.#patch(path, (await gateway.call('sessions.setCollections', { path, collectionIds: [...collectionIds], create })).session);
   }
 
-  /** Sets whether the agent gets tools for the web in a chat. `create`: the chat may not exist yet. */
-  async setWeb(path: string, enabled: boolean, create = false): Promise<void> {
-    this.#patch(path, (await gateway.call('sessions.setWeb', { path, enabled, create })).session);
+  /** Sets whether the agent gets tools for the web, or for the browser, in a chat. `create`: the chat may not exist yet. */
+  async setTools(path: string, tools: 'web' | 'browser', enabled: boolean, create = false): Promise<void> {
+    // A host of an older build knows only the web.
+    const params = { path, enabled, create, ...(tools === 'web' ? {} : { tools }) };
+    this.#patch(path, (await gateway.call('sessions.setWeb', params)).session);
   }
 
   /** Moves a chat to the trash. Resolves with its id there, if it can be restored. */

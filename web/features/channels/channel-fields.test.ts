@@ -30,7 +30,7 @@ it('shows no secret, and leaves one that is not written anew', () => {
 
 it('describes a setting in the app’s words, or in the gateway’s if it has none', () => {
   const meaning = 'Users who may send messages.';
-  expect(getChannelField({ ...setting('allowedUsers'), meaning }).hint).toBe('Usernames or IDs.');
+  expect(getChannelField({ ...setting('allowedUsers'), meaning }).hint).toBe('Usernames, addresses or IDs.');
   expect(getChannelField({ ...setting('guilds'), meaning: 'Servers to reply on' }).hint).toBe('Servers to reply on.');
 });
 

@@ -1,3 +1,4 @@
+import type { BudgetForm } from '#app/budgets/budget-form.svelte.ts';
 import type { ModelParameters, ThinkingLevel } from '#shared/rpc/model-parameters.ts';
 import type { SessionEntry } from '#shared/rpc/record-schemas.ts';
 import { projects } from '#app/projects/project-list.svelte.ts';
@@ -9,9 +10,11 @@ export class ChatSettings {
   readonly #sessionId: () => string | null;
   readonly #projectId: () => string | null;
   #isMemoryWanted = $state(true);
-  #isWebWanted = $state(true);
+  #areToolsWanted = $state({ web: true, browser: true });
   #wantedParameters = $state.raw<ModelParameters | null>(null);
   #wantedCollections = $state.raw<readonly string[]>([]);
+  /** Budget of a new chat. */
+  newBudget = $state.raw<BudgetForm | null>(null);
 
   /** `sessionId`: null for a new chat. `projectId`: the project that it is created in. */
   constructor(agentId: () => string, sessionId: () => string | null, projectId: () => string | null) {
@@ -24,9 +27,9 @@ export class ChatSettings {
     return this.#sessionId() === null ? this.#isMemoryWanted : this.#entry?.recall !== false;
   }
 
-  /** Whether the agent gets tools for the web. */
-  get usesWeb(): boolean {
-    return this.#sessionId() === null ? this.#isWebWanted : this.#entry?.web !== false;
+  /** Whether the agent gets tools for the web or the browser. */
+  uses(tools: 'web' | 'browser'): boolean {
+    return this.#sessionId() === null ? this.#areToolsWanted[tools] : this.#entry?.[tools] !== false;
   }
 
   /** Null if all are inherited. */
@@ -46,10 +49,10 @@ export class ChatSettings {
     else await sessions.setRecall(this.#toPath(sessionId), isOn);
   }
 
-  async setWeb(isOn: boolean): Promise<void> {
+  async setTools(tools: 'web' | 'browser', isOn: boolean): Promise<void> {
     const sessionId = this.#sessionId();
-    if (sessionId === null) this.#isWebWanted = isOn;
-    else await sessions.setWeb(this.#toPath(sessionId), isOn);
+    if (sessionId === null) this.#areToolsWanted[tools] = isOn;
+    else await sessions.setTools(this.#toPath(sessionId), tools, isOn);
   }
 
   async setParameters(parameters: ModelParameters | null): Promise<void> {
@@ -77,12 +80,13 @@ export class ChatSettings {
     const projectId = this.#projectId();
     if (projectId !== null) await projects.createChat(path, projectId);
     if (!this.#isMemoryWanted) await sessions.setRecall(path, false, true);
-    if (!this.#isWebWanted) await sessions.setWeb(path, false, true);
-    if (this.#wantedParameters) await sessions.setParameters(path, this.#wantedParameters, true);
+    for (const tools of ['web', 'browser'] as const) if (!this.#areToolsWanted[tools]) await sessions.setTools(path, tools, false, true);
+    if (this.#wantedParameters || this.newBudget) await sessions.setParameters(path, this.#wantedParameters, true);
+    await this.newBudget?.save(`chat:${this.#agentId()}/${sessionId}`);
     if (this.#wantedCollections.length > 0) await sessions.setCollections(path, this.#wantedCollections, true);
     this.#isMemoryWanted = true;
-    this.#isWebWanted = true;
-    this.#wantedParameters = null;
+    this.#areToolsWanted = { web: true, browser: true };
+    this.#wantedParameters = this.newBudget = null;
     this.#wantedCollections = [];
   }
 

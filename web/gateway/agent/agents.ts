@@ -24,11 +24,20 @@ export interface Agent {
 /** Name of the workspace that holds an agent's files. */
 export const getWorkspaceName = ({ id, config }: Agent): string => config.workspace ?? id;
 
-/** The agent without tools for the web, if `web` is false. */
-export function withWeb(agent: Agent, web: boolean | undefined): Agent {
-  if (web !== false) return agent;
+/** Kinds of tools that a chat can be without, if they are false. */
+export interface ToolSwitches {
+  /** Tools that search the web and read its pages. */
+  web?: boolean | undefined;
+  /** Tools that drive the browser. */
+  browser?: boolean | undefined;
+}
+
+/** The agent without the tools that are switched off. */
+export function withSwitches(agent: Agent, { web, browser }: ToolSwitches): Agent {
+  const off = [...(web === false ? ['web_*'] : []), ...(browser === false ? ['browser_*'] : [])];
+  if (off.length === 0) return agent;
   const { tools } = agent.config;
-  return { ...agent, config: { ...agent.config, tools: { ...tools, deny: [...(tools?.deny ?? []), 'web_*'] } } };
+  return { ...agent, config: { ...agent.config, tools: { ...tools, deny: [...(tools?.deny ?? []), ...off] } } };
 }
 
 export interface Agents {

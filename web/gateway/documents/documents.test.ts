@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   createCompoundFile,
@@ -156,6 +158,8 @@ describe('spreadsheets', () => {
     const sheets = { Times: { xml: toSheetXml(['<c r="A1" s="5"><v>1.5</v></c><c r="B1" s="1"><v>1</v></c>']) } };
     expect((await read('xlsx', await createXlsx(sheets, { date1904: true }))).text).toContain('| 1 | 36:00:00 | 1904-01-02 |');
     expect(formatXlsxNumber(45678.75, 'm/d/yy h:mm', true)).toBe('2029-01-22 18:00');
+    const example = new Uint8Array(readFileSync(join(import.meta.dirname, 'examples/date1904.xlsx')));
+    expect((await read('xlsx', example)).text).toContain('36:00:00');
   });
 });
 

@@ -22,10 +22,13 @@ const usageSchema = z.object({
 });
 const index = z.number().int().nonnegative().max(10_000);
 
+const stopDetails = z.object({ explanation: z.string().nullish() }).nullish().catch(null);
+
 const blockSchema = z.looseObject({
   type: z.string(),
   text: z.string().nullish(),
   thinking: z.string().nullish(),
+  signature: z.string().nullish(),
   data: z.string().nullish(),
   id: z.string().nullish(),
   name: z.string().nullish(),
@@ -39,7 +42,7 @@ const delta = z.looseObject({
   signature: z.string().nullish(),
   partial_json: z.string().nullish(),
   stop_reason: z.string().nullish(),
-  stop_details: z.object({ explanation: z.string().nullish() }).nullish().catch(null),
+  stop_details: stopDetails,
 });
 const failureSchema = z.object({ type: z.string().nullish(), message: z.string() });
 
@@ -50,11 +53,19 @@ const knownEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message_delta'), delta, usage: usageSchema.nullish() }),
   z.object({ type: z.literal('message_stop') }),
   z.object({ type: z.literal('error'), error: failureSchema }),
+  // A whole answer, from servers that ignore `stream`.
+  z.object({
+    type: z.literal('message'),
+    content: z.array(blockSchema),
+    stop_reason: z.string().nullish(),
+    stop_details: stopDetails,
+    usage: usageSchema.nullish(),
+  }),
 ]);
 const KNOWN_TYPES = new Set(knownEvent.options.map((option) => option.shape.type.value));
 const otherEvent = z
   .object({ type: z.string().refine((type) => !KNOWN_TYPES.has(type as never)) })
-  .transform(({ type }) => ({ type: 'other' as const, name: type }));
+  .transform(() => ({ type: 'other' as const }));
 const EVENT_FORMAT = { schema: z.union([knownEvent, otherEvent]), called: 'an event' };
 
 type FinishReason = Extract<ModelEvent, { type: 'finish' }>['reason'];
@@ -135,9 +146,12 @@ export class AnthropicAssembler implements Assembler {
         return [];
       case 'error':
         throw this.#toError(event.error);
+      case 'message':
+        this.#addUsage(event.usage);
+        this.#stop({ ...event, stop_reason: event.stop_reason ?? 'end_turn' });
+        return event.content.flatMap((block, blockIndex) => this.#begin(blockIndex, block));
       case 'other':
-        if (event.name !== 'message') return [];
-        throw new ProviderError(`${this.#provider} did not stream its response.`);
+        return [];
     }
   }
 
@@ -151,7 +165,7 @@ export class AnthropicAssembler implements Assembler {
       parseToolCall(this.#provider, { id: id || createCallId(), tool: name, json: json || input }, this.#reportsUnread),
     );
     if (this.#refusal !== undefined) events.push({ type: 'refusal', text: this.#refusal });
-    else if (this.#answer !== undefined && !this.#answer.json) events.push({ type: 'text', text: '{}' });
+    else if (this.#answer !== undefined && !this.#answer.json) events.push({ type: 'text', text: this.#answer.input || '{}' });
     if (calls.length > 0 && thoughts.length > 0) events.push({ type: 'keep', kept: { wire: ANTHROPIC_WIRE, value: thoughts } });
     const counted = readMessagesUsage(this.#usage);
     const thinkingTokens = this.#usage.output_tokens_details?.thinking_tokens;
@@ -162,13 +176,13 @@ export class AnthropicAssembler implements Assembler {
     return events;
   }
 
-  #stop({ stop_reason, stop_details }: z.infer<typeof delta>): void {
+  #stop({ stop_reason, stop_details }: Pick<z.infer<typeof delta>, 'stop_reason' | 'stop_details'>): void {
     if (!stop_reason) return;
     this.#finish = FINISH_REASONS.get(stop_reason) ?? 'stop';
     if (stop_reason === 'refusal') this.#refusal = stop_details?.explanation || `${this.#provider} declined to answer for safety reasons.`;
   }
 
-  #begin(blockIndex: number, { type, text, thinking, data, id, name, input }: z.infer<typeof blockSchema>): ModelEvent[] {
+  #begin(blockIndex: number, { type, text, thinking, signature, data, id, name, input }: z.infer<typeof blockSchema>): ModelEvent[] {
     // Some servers give all blocks the same index, and some repeat the start of a call with each piece.
     if (id && this.#findBlock(blockIndex)?.id === id) return [];
     const partialBlock = {
@@ -178,7 +192,7 @@ export class AnthropicAssembler implements Assembler {
       json: '',
       input: input ? JSON.stringify(input) : undefined,
       thinking: thinking ?? '',
-      signature: '',
+      signature: signature ?? '',
       data: data ?? '',
     };
     this.#blocks.push(partialBlock);

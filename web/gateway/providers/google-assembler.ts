@@ -45,6 +45,8 @@ const chunkSchema = z.object({
     .nullish(),
   error: z.object({ code: z.number().nullish(), message: z.string(), status: z.string().nullish() }).nullish(),
 });
+/** A chunk, or all of them: servers that ignore `alt=sse` send a list. */
+const bodySchema = z.union([z.array(chunkSchema), chunkSchema.transform((chunk) => [chunk])]);
 type GooglePart = z.infer<typeof pieceSchema>;
 
 /** Finish reasons of blocked content; the answer so far stays valid. */
@@ -81,7 +83,10 @@ export class GoogleAssembler implements Assembler {
   }
 
   add(data: string): ModelEvent[] {
-    const { candidates, promptFeedback, usageMetadata, error } = readChunk(this.#provider, data, { schema: chunkSchema });
+    return readChunk(this.#provider, data, { schema: bodySchema }).flatMap((chunk) => this.#addChunk(chunk));
+  }
+
+  #addChunk({ candidates, promptFeedback, usageMetadata, error }: z.infer<typeof chunkSchema>): ModelEvent[] {
     if (error) {
       const status = error.code ?? undefined;
       const retryable = status !== undefined && isTransientStatus(status);

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, it } from 'vitest';
 import { GatewayClient } from '#shared/client/client.ts';
 import { browserPort } from '#shared/ports/browser-port.ts';
 import { desktopPort } from '#shared/ports/desktop-port.ts';
@@ -154,6 +154,22 @@ verifies('browser/agent-tools', 'a person approves each action in the page’s t
   }
   expect(JSON.parse(toolResults[1] ?? '').text).toBe(`Address: ${PAGE.url}\nTitle: ${PAGE.title}\n\n${ACCESSIBILITY_TREE}`);
   expect(JSON.parse(toolResults.at(-1) ?? '')).toMatchObject({ denied: true });
+});
+
+it('offers no tools for the browser in a chat that has it off', async () => {
+  const { bridge, did } = createShoppingBridge();
+  await using gw = await createTestGateway({ bridge, model: createStepScript({ tool: 'browser_open', args: { url: PAGE.url } }) });
+  const { client } = await gw.client();
+  const path = 'main/plain.jsonl';
+  await client.call('sessions.setWeb', { path, tools: 'browser', enabled: false, create: true });
+  await client.call('chat.send', { sessionId: 'plain', message: 'Open the shop' });
+  expect(JSON.stringify(gw.calls[0]?.body.tools)).not.toContain('browser_');
+  expect(getToolResults(gw.calls.at(-1)?.body.messages ?? [])[0]).toContain('Unknown tool');
+  expect(did.filter(([name]) => name !== 'allow')).toEqual([]);
+  // The tools of the web are a switch of their own.
+  const { session } = await client.call('sessions.setWeb', { path, tools: 'browser', enabled: true });
+  expect(session).toMatchObject({ browser: true });
+  expect(session.web).toBeUndefined();
 });
 
 const createVisionResponse = (sees: boolean) => (): Response =>

@@ -5,6 +5,7 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Caller } from '../../system/caller.ts';
 import { defineMethods } from '../../system/methods.ts';
 import type { Lazy } from '../../system/modules.ts';
+import type { RunsDeps } from '../runs/run-types.ts';
 import { requirePerson } from '../../system/person.ts';
 import type { Collections } from './collections.ts';
 
@@ -22,7 +23,12 @@ function requireRights(caller: Pick<Caller, 'principal' | 'scopes'>, { sources =
     throw new RpcError('AUTH_REQUIRED', 'Web pages require the scope "web".');
 }
 
-export const collectionMethods = defineMethods(collectionContracts)(({ collections }: { collections: Lazy<Collections> }) => ({
+interface CollectionMethodsDeps {
+  collections: Lazy<Collections>;
+  runDeps: Pick<RunsDeps, 'keySources'>;
+}
+
+export const collectionMethods = defineMethods(collectionContracts)(({ collections, runDeps }: CollectionMethodsDeps) => ({
   'collections.list': async () => {
     const list = await (await collections.load()).list();
     return { collections: list, count: list.length };
@@ -30,17 +36,20 @@ export const collectionMethods = defineMethods(collectionContracts)(({ collectio
   'collections.get': async ({ collectionId }) => ({ collection: await (await collections.load()).get(collectionId) }),
   'collections.create': async (settings, caller) => {
     requireRights(caller, settings);
-    return { collection: await (await collections.load()).create(settings) };
+    const isUnreviewed = (await runDeps.keySources(caller.principal)).length > 0;
+    return { collection: await (await collections.load()).create({ ...settings, ...(isUnreviewed ? { isUnreviewed } : {}) }) };
   },
   'collections.update': async ({ collectionId, ...change }, caller) => {
     requireRights(caller, change);
     const { name, description, sources, keepOriginals, embeddingModel } = change;
+    const isNamed = name !== undefined || description !== undefined;
     const settings = {
       ...(name === undefined ? {} : { name }),
       ...(description === undefined ? {} : { description }),
       ...(sources === undefined ? {} : { sources }),
       ...(keepOriginals === undefined ? {} : { keepOriginals }),
       ...(embeddingModel === undefined ? {} : { embeddingModel }),
+      ...(isNamed ? { isUnreviewed: (await runDeps.keySources(caller.principal)).length > 0 } : {}),
     };
     return { collection: await (await collections.load()).update(collectionId, settings) };
   },

@@ -16,7 +16,7 @@ export async function createCollectionNote(
   if (collections.length === 0 || !offered.some(({ name }) => name === 'collection_search')) return '';
   const records = await Promise.all(collections.slice(0, MAX_NOTED).map((id) => vault.collection('collections').get(id)));
   const lines = records.flatMap((record) => {
-    if (!record) return [];
+    if (!record || record.isUnreviewed) return [];
     const description = record.description.replace(/\s+/g, ' ').slice(0, MAX_DESCRIPTION_CHARS);
     return `- ${record.name}${description === '' ? '' : `: ${description}`}`;
   });

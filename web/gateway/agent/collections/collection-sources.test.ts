@@ -149,4 +149,45 @@ describe('web pages', () => {
       bridge.detach();
     },
   );
+
+  verifies('collections/robots', 'that a site asks programs not to visit are left out and counted; named ones are read', async () => {
+    const files: Record<string, string> = {
+      'https://c.test/robots.txt': 'User-agent: *\nDisallow: /private\nAllow: /private/open',
+      'https://c.test/':
+        '<p>Start of the site.</p><a href="/a">A</a><a href="/private/b">B</a><a href="/private/open">C</a><a href="/closed">D</a>',
+      'https://c.test/a': '<p>About herons.</p>',
+      'https://c.test/private/b': '<p>About owls.</p>',
+      'https://c.test/private/open': '<p>About storks.</p>',
+      'https://c.test/closed': '<meta name="robots" content="noindex, nofollow"><p>About gulls.</p><a href="/hidden">Hidden</a>',
+      'https://d.test/private': '<p>Named by the person.</p><a href="/more">More</a>',
+      'https://d.test/more': '<p>About ducks.</p>',
+    };
+    const bridge = new FakeBridge(
+      createCapability(webPort, {
+        'web.fetch': async ({ url }) => {
+          const status = url === 'https://d.test/robots.txt' ? 503 : 404;
+          const html = files[url];
+          if (html === undefined) throw new RpcError('INTERNAL_ERROR', `${url} returned ${status}`, { details: { status } });
+          return { url, status: 200, contentType: 'text/html', body: toBase64(new TextEncoder().encode(html)) };
+        },
+      }),
+    );
+    await using gw = await createTestGateway({ bridge });
+    const { client } = await gw.client();
+    const index = async (urls: string[]) => {
+      const { collection } = await client.call('collections.create', { name: urls.join(' '), sources: [{ kind: 'web', urls, depth: 2 }] });
+      await waitUntilIdle(client, collection.id);
+      return (await listDocuments(client, collection.id)).map(({ path, notes = [] }) => [path.replace(/^https:/, ''), ...notes]);
+    };
+    expect(await index(['https://c.test/'])).toEqual([
+      ['//c.test/', 'Links left out, as the site’s robots.txt asks: 1'],
+      ['//c.test/a'],
+      ['//c.test/closed'],
+      ['//c.test/private/open'],
+    ]);
+    expect(await index(['https://c.test/private/b'])).toEqual([['//c.test/private/b']]);
+    // Rules that cannot be read because the server fails forbid everything.
+    expect(await index(['https://d.test/private'])).toEqual([['//d.test/private', 'Links left out, as the site’s robots.txt asks: 1']]);
+    bridge.detach();
+  });
 });

@@ -38,7 +38,10 @@ export function collectionTools({ collections }: { collections: Lazy<Collections
     const wanted = name.trim().toLowerCase();
     const found = all.filter((each) => each.id === name || each.name.toLowerCase() === wanted);
     if (found.length > 0) return found;
-    throw new RpcError('NOT_FOUND', `No attached collection is named “${name}”. Attached: ${all.map((each) => each.name).join(', ')}.`);
+    throw new RpcError(
+      'NOT_FOUND',
+      `No attached collection is named “${name}”. Attached: ${all.flatMap((each) => (each.isUnreviewed ? [] : each.name)).join(', ')}.`,
+    );
   };
   const cite = (context: ToolContext, read: readonly CollectionRecord[], sources: readonly CitableSource[]): (number | undefined)[] => {
     context.taint?.add(read.map(({ name }) => toCollectionSource(name)));

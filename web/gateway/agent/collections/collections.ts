@@ -49,6 +49,7 @@ interface CollectionSettings {
   sources: readonly CollectionSourceInput[];
   keepOriginals: boolean;
   embeddingModel: string | null;
+  isUnreviewed?: boolean;
 }
 
 interface SentFile {
@@ -437,7 +438,7 @@ export class Collections {
   }
 
   async #toCollection(record: CollectionRecord): Promise<Collection> {
-    const { pending: _, sources, ...fields } = record;
+    const { pending: _, isUnreviewed: __, sources, ...fields } = record;
     const documents = await this.#documents.load(record.id);
     return {
       ...fields,

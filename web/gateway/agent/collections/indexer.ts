@@ -11,6 +11,7 @@ import type { CollectionDocuments } from './collection-documents.ts';
 import type { CollectionIndexes } from './collection-indexes.ts';
 import { splitText } from './document-texts.ts';
 import type { ReadFile, SourceFiles } from './source-files.ts';
+import { CrawlRules } from './crawl-rules.ts';
 import { type Listing, SourceLister } from './source-lister.ts';
 
 /** Documents that are read or stored at the same time: those that are stored together share a transaction. */
@@ -87,6 +88,7 @@ export class Indexer {
     const controller = new AbortController();
     const job: Job = {
       ...{ controller, signal: controller.signal, progress, waitingFor: null, queue: [], queued: new Set(), crawls: new Map() },
+      rules: new CrawlRules((url) => this.#deps.sources.fetchText(url, controller.signal)),
       enqueue: (found) => this.#enqueue(job, found),
       flushedAt: this.#deps.clock.monotonic(),
       done: Promise.resolve(),
@@ -213,12 +215,13 @@ export class Indexer {
     let bytes: Uint8Array<ArrayBuffer>;
     let hash: string;
     let content: DocumentPassages;
+    let crawlNotes: string[];
     try {
       file = await sources.read(collection, document, signal);
       bytes = typeof file.bytes === 'string' ? fromBase64(file.bytes) : file.bytes;
       if (bytes.length > COLLECTION_LIMITS.fileBytes) throw new RpcError('INVALID_PARAMS', 'The file is larger than 25 MB.');
       hash = await sha256(bytes);
-      await this.#lister.followLinks({ collection, document, file, bytes }, job);
+      crawlNotes = await this.#lister.followLinks({ collection, document, file, bytes }, job);
       if (document.text && document.hash === hash)
         return await this.#write(document, {
           put: [{ ...toIndexed(document, document.text), ...(document.notes ? { notes: document.notes } : {}) }],
@@ -237,6 +240,7 @@ export class Indexer {
       ...{ id: textId, indexedAt: clock.now(), parts: parts.length, passages: content.passages.length, length: content.text.length },
       ...(content.pageCount === undefined ? {} : { pageCount: content.pageCount }),
     };
+    const notes = [...(content.notes ?? []), ...crawlNotes];
     const keeps = collection.keepOriginals;
     const { blobs: waitingFile = [], ...rest } = document;
     const record: CollectionDocumentRecord = {
@@ -246,7 +250,7 @@ export class Indexer {
       size: bytes.length,
       hash,
       ...(file.modifiedAt === null ? {} : { modifiedAt: file.modifiedAt }),
-      ...(content.notes && content.notes.length > 0 ? { notes: content.notes } : {}),
+      ...(notes.length > 0 ? { notes } : {}),
       ...(keeps ? { blobs: [hash] } : {}),
     };
     await this.#write(document, {

@@ -12,13 +12,15 @@ export function normalizePageUrl(address: string, base?: string): string | undef
   return url.href;
 }
 
-/** Links of an HTML page to other pages of the same site. */
+/** Links of an HTML page to other pages of the same site, unless the page asks programs not to follow them. */
 export function findPageLinks(html: string, base: string): string[] {
   const links = new Set<string>();
   const { origin } = new URL(base);
+  let isClosed = false;
   const parser = new Parser(
     {
-      onopentag(name, { href, rel = '' }) {
+      onopentag(name, { href, rel = '', name: key = '', content = '' }) {
+        if (name === 'meta' && /^robots$/i.test(key) && /\b(nofollow|none)\b/i.test(content)) isClosed = true;
         if (name !== 'a' || href === undefined || links.size >= MAX_LINKS || /\bnofollow\b/i.test(rel)) return;
         const link = normalizePageUrl(href, base);
         if (link === undefined) return;
@@ -29,5 +31,5 @@ export function findPageLinks(html: string, base: string): string[] {
     { decodeEntities: true, lowerCaseTags: true },
   );
   parser.end(html);
-  return [...links];
+  return isClosed ? [] : [...links];
 }

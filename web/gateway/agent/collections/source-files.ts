@@ -5,6 +5,8 @@ import { webPort } from '#shared/ports/web-port.ts';
 import { FILES_SOURCE } from '#shared/rpc/methods/collection-contracts.ts';
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { fromBase64 } from '#shared/base64.ts';
+import { decodeText } from '../../documents/plain-text.ts';
 import type { DocumentStore } from '../../storage/document-store.ts';
 import type { CollectionDocumentRecord, CollectionRecord, StoredSource } from '../../storage/records/collection-records.ts';
 
@@ -125,6 +127,12 @@ export class SourceFiles {
     );
     if (file.truncated && offset === undefined) throw new RpcError('INVALID_PARAMS', 'The file is too large.');
     return { bytes: file.content, mimeType, modifiedAt: offset === undefined ? file.modifiedAt : modifiedAt };
+  }
+
+  /** Fetches a text on the web. */
+  async fetchText(url: string, signal: AbortSignal): Promise<string> {
+    const { bytes, charset } = await this.#fetch(url, signal);
+    return decodeText(typeof bytes === 'string' ? fromBase64(bytes) : bytes, charset);
   }
 
   async #fetch(url: string, signal: AbortSignal): Promise<ReadFile> {

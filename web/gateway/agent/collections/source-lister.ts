@@ -7,6 +7,7 @@ import type { CollectionDocumentRecord, CollectionRecord, StoredSource } from '.
 import { isBridgeMissing, toSentence } from './collection-errors.ts';
 import type { CollectionDocuments } from './collection-documents.ts';
 import type { CollectionIndexes } from './collection-indexes.ts';
+import type { CrawlRules } from './crawl-rules.ts';
 import { findPageLinks, normalizePageUrl } from './page-links.ts';
 import { isDiskSource, type ReadFile, type SourceFile, type SourceFiles } from './source-files.ts';
 import { BATCH_SIZE, createDocument, deleteDocuments } from './document-changes.ts';
@@ -16,6 +17,8 @@ export interface Listing {
   signal: AbortSignal;
   /** Pages that were reached, by source. */
   crawls: Map<string, Set<string>>;
+  /** What the sites of pages allow. */
+  rules: CrawlRules;
   /** Adds documents to those that wait to be read. */
   enqueue(documents: readonly CollectionDocumentRecord[]): void;
 }
@@ -78,7 +81,7 @@ export class SourceLister {
     const missing = new Map<string, CollectionDocumentRecord>();
     for (const document of documents.list(collectionId)) if (document.sourceId === sourceId) missing.set(toFileKey(document), document);
     let free = COLLECTION_LIMITS.documents - [...documents.list(collectionId)].length;
-    let changed: CollectionDocumentRecord[] = [];
+    const changed: CollectionDocumentRecord[] = [];
     let refused = 0;
     for await (const page of pages) {
       for (const file of page) {
@@ -95,7 +98,6 @@ export class SourceLister {
       signal.throwIfAborted();
     }
     await documents.write({ put: changed.splice(0) });
-    changed = [];
     await deleteDocuments(this.#deps, collectionId, [...missing.values()]);
     return refused > 0
       ? `${refused} ${refused === 1 ? 'file was' : 'files were'} left out: a collection can have ${COLLECTION_LIMITS.documents} documents.`
@@ -139,15 +141,20 @@ export class SourceLister {
     return null;
   }
 
-  /** Adds the pages that a page of a crawl links to. */
-  async followLinks({ collection, document, file, bytes }: ReadPage, listing: Listing): Promise<void> {
+  /** Adds the pages to which a page leads, as its site allows. Returns notes about those that are left out. */
+  async followLinks({ collection, document, file, bytes }: ReadPage, listing: Listing): Promise<string[]> {
     const { base, mimeType, charset } = file;
     const source = collection.sources.find(({ id }) => id === document.sourceId);
-    if (source?.kind !== 'web' || base === undefined || !/html/.test(mimeType)) return;
+    if (source?.kind !== 'web' || base === undefined || !/html/.test(mimeType)) return [];
     const depth = (document.depth ?? 0) + 1;
-    if (depth > source.depth) return;
+    if (depth > source.depth) return [];
     await new TimeSlicer(listing.signal).after(bytes.length);
-    await this.#visit(collection.id, source, findPageLinks(decodeText(bytes as Uint8Array<ArrayBuffer>, charset), base), depth, listing);
+    const links = findPageLinks(decodeText(bytes as Uint8Array<ArrayBuffer>, charset), base);
+    const allowed: string[] = [];
+    for (const link of links) if (await listing.rules.allows(link)) allowed.push(link);
+    await this.#visit(collection.id, source, allowed, depth, listing);
+    const leftOut = links.length - allowed.length;
+    return leftOut === 0 ? [] : [`Links left out, as the site’s robots.txt asks: ${leftOut}`];
   }
 
   /** Removes pages that no link leads to any more. */

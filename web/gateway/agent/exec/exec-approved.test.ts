@@ -98,6 +98,28 @@ describe('a script', () => {
     expect((await client.call('exec.policies', {})).policies.map(({ grantee }) => grantee).sort()).toEqual(['key:one', 'owner']);
   });
 
+  verifies('exec/standing', '"always" for an agent does not hold for the job of a key that the agent runs', async () => {
+    await using exec = await createExecBridge();
+    await using gw = await createTestGateway({
+      bridge: exec.bridge,
+      model: (_call, count) => (count % 2 === 1 ? [{ tool: 'exec', args: { command: 'sh', args: ['k.sh'] } }] : ['ok']),
+    });
+    const { client } = await gw.client();
+    await writeWorkspaceScript(exec, 'k.sh', 'echo k');
+    const pendingSend = client.call('chat.send', { message: 'run it', sessionId: 's1' });
+    await client.call('approvals.resolve', { id: (await waitForApproval(client)).id, decision: 'approve', always: true });
+    await pendingSend;
+    expect((await client.call('exec.policies', {})).policies.map(({ grantee }) => grantee)).toEqual(['agent:main']);
+    const { key } = await client.call('keys.create', { name: 'Script', scopes: ['automation', 'computer'] });
+    const link = gw.link({ principal: `key:${key.id}`, scopes: key.scopes });
+    const program = await GatewayClient.connect(link, { params: { clientName: 'a program' } });
+    const { jobId } = await program.call('cron.add', { cron: '0 0 1 1 *', message: 'run it' });
+    await client.call('cron.run', { id: jobId });
+    const approval = await waitForApproval(client);
+    expect(await getRequest(client, approval.requestId ?? '')).toMatchObject({ grantee: `key:${key.id}` });
+    await client.call('approvals.resolve', { id: approval.id, decision: 'deny' });
+  });
+
   verifies('exec/script', 'is not readable by a program that only asks to run it', async () => {
     await using exec = await createExecBridge();
     await using gw = await createTestGateway({ bridge: exec.bridge });

@@ -42,7 +42,7 @@ export const createExecTool = ({ approvalService, policy, gate }: ExecToolDeps):
     effect: ({ command, args }) => `Run ${formatCommandLine(command, args)}`,
     asks: true,
     async run({ command, args, workingDir, purpose }, context) {
-      const { agentId, sessionKey, runId, toolCallId, principal, signal, taint } = context;
+      const { agentId, sessionKey, runId, toolCallId, principal, actsFor = principal, signal, taint } = context;
       const sessionId = sessionKey?.split('/')[1] ?? null;
       const sources = taint?.sources ?? [];
       const isAllowed = (of: readonly string[]): boolean =>
@@ -51,7 +51,7 @@ export const createExecTool = ({ approvalService, policy, gate }: ExecToolDeps):
       const isOpen = sources.length === 0 || isAllowed(sources);
       const approved = isOpen && policy(tool) === 'auto';
       const { exec } = await approvalService.load();
-      const grantee = toGrantee(principal, agentId);
+      const grantee = toGrantee(actsFor, agentId);
       const subAgent = context.delegation?.node.label;
       const requester = { agentId, sessionId, runId, toolCallId, subAgent, grantee, isGranted: isAllowed };
       const commandRequest = { command, args, workingDir, purpose: purpose || undefined, approved, ...requester };

@@ -6,7 +6,7 @@ import { splitSummary } from '../../knowledge/memory/summary/day-summary.ts';
 import { CLAIMS_DIR } from '../../knowledge/wiki/wiki-vault.ts';
 import type { ForgetKind, ForgetReason } from '#shared/rpc/methods/forgetting-contracts.ts';
 import { parseJsonRecord } from './parse-json-record.ts';
-import { WIKI_FOLDER } from '../knowledge/wiki/wikis.ts';
+import { WIKI_FOLDER } from '../knowledge/wiki/page-label.ts';
 import { containsText, eraseLines, eraseTexts } from './erase-values.ts';
 import type { EraseDecision } from './forget-pieces.ts';
 

@@ -5,6 +5,7 @@ import type { Clock } from '#shared/async/clock.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import type { RunRequest } from '../runs/run-types.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
+import type { ContentLabels } from '../trust/content-labels.ts';
 import { VaultReadOnlyError } from '../../storage/vault-errors.ts';
 import { toSessionKey } from '../../storage/chat-records.ts';
 import { startStep, applyPlanChange, findCurrentIndex, getCurrentStep, createSteps, pausePlan, type PlanChange } from './plan-steps.ts';
@@ -20,6 +21,7 @@ export interface PlansDeps {
     find(runId: string): unknown;
     send(request: RunRequest & { message: string }): Promise<unknown>;
   };
+  labels: Pick<ContentLabels, 'getSources'>;
   fault(error: unknown): unknown;
 }
 
@@ -131,9 +133,10 @@ export class Plans {
     const { agentId, sessionId } = plan;
     const before = step.result ? `\n\nProgress so far: ${step.result}` : '';
     const message = `Continue the plan "${plan.goal}" with step ${step.id}: ${step.description}${before}`;
+    const quotedOutside = await this.#deps.labels.getSources('plan', id);
     // The end of the run is reported by its own events. If it cannot start, the plan is paused again.
     this.#deps.runs
-      .send({ agentId, sessionId, message, principal, scopes, runId })
+      .send({ agentId, sessionId, message, principal, scopes, runId, quotedOutside })
       .catch((error: unknown) => this.onRunEnded(runId, toErrorMessage(error)));
     return { resumed: true, plan };
   }

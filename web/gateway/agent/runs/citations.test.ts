@@ -1,3 +1,4 @@
+import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { expect, it } from 'vitest';
 import { citedSource } from '#shared/rpc/passage.ts';
@@ -136,5 +137,34 @@ verifies('chat.citations/api', 'annotates answers of agents over /v1 in OpenAIâ€
     { annotation: file, annotation_index: 0, content_index: 0, item_id: expect.any(String) as string },
   ]);
   expect(events.at(-1)).toMatchObject({ type: 'response.completed', response: { output: [{ content: [{ text, annotations: [file] }] }] } });
+  expect(gw.faults).toEqual([]);
+});
+
+verifies('chat.citations/messages', 'cites in answers of agents over /v1/messages in Anthropicâ€™s form', async () => {
+  const [whale = 0] = await findNumbers('krill');
+  await using gw = await openLibrary(Array.from({ length: 2 }, () => `Blue whales eat krill [${whale}]. That is all.`));
+  const anthropic = new Anthropic({
+    baseURL: 'http://127.0.0.1:7333',
+    apiKey: 'none',
+    maxRetries: 0,
+    fetch: (url, init) => gw.gateway.fetch(new Request(url, init), { id: 'owner', scopes: ['admin'] }),
+  });
+  const params = { model: 'perch/main', max_tokens: 100, messages: [{ role: 'user' as const, content: 'What do whales eat?' }] };
+  const citation = {
+    ...{ type: 'search_result_location', source: 'whales.md', search_result_index: whale - 1 },
+    ...{ start_block_index: 0, end_block_index: 1, title: expect.any(String) as string, cited_text: expect.stringContaining('krill') },
+  };
+  const whole = await anthropic.messages.create(params);
+  expect(whole.content).toEqual([
+    { type: 'text', text: 'Blue whales eat krill', citations: [citation] },
+    { type: 'text', text: '. That is all.', citations: null },
+  ]);
+  // What has been streamed stays in one block.
+  const streamed = await anthropic.messages.stream(params).finalMessage();
+  expect(streamed.content).toEqual([{ type: 'text', text: 'Blue whales eat krill. That is all.', citations: [citation] }]);
+  // A client sends an answer back as it was: one text, which is known as a reply to this client.
+  const next = [...params.messages, { role: 'assistant' as const, content: whole.content }, { role: 'user' as const, content: 'Sure?' }];
+  await anthropic.messages.create({ ...params, messages: next });
+  expect(JSON.stringify(gw.calls.at(-1)?.body.messages)).toContain('Blue whales eat krill. That is all.');
   expect(gw.faults).toEqual([]);
 });

@@ -4,7 +4,7 @@ import type { MessagePart } from '#shared/rpc/record-schemas.ts';
 import type { Agent } from '../agents.ts';
 import type { HttpAgentRun } from './http-agent-run.ts';
 import { toPlainText, getTextParts } from '../../providers/content-parts.ts';
-import { type ModelEvent, UnsupportedOptionError, type ModelRequest, type ToolSpec } from '../../providers/provider.ts';
+import { type ModelEvent, UnsupportedOptionError } from '../../providers/provider.ts';
 import { getOfferedTools, type RunRequest, type RunsDeps } from './run-types.ts';
 import { generate } from './generate.ts';
 import { RunTreeNode } from './run-tree.ts';
@@ -17,58 +17,11 @@ import type { ContentLabels } from '../trust/content-labels.ts';
 import { TaintedReplies } from '../trust/tainted-replies.ts';
 import { getQuotedText } from '../trust/verbatim-urls.ts';
 import { toGenerationOptions, toInstructions } from './run-parameters.ts';
+import { CallerTools } from './caller-tools.ts';
 import { RunSources } from './run-sources.ts';
 import { VisibleText } from './visible-text.ts';
 import { lazy } from '#shared/async/lazy.ts';
 import type { Runs } from './runs.ts';
-import type { RoutedCall } from '../../storage/records/routed-call.ts';
-
-interface OfferedTools {
-  tools: ToolSpec[];
-  deferred: ToolSpec[];
-}
-
-/** Result of a call if the run continues without the caller. */
-const NOT_RUN = 'Not run, because other tools were called at the same time. Call it again without them.';
-
-/** Tools of an API client that calls an agent. A step that calls only these ends the run, and the client runs the calls. */
-class CallerTools {
-  readonly #tools: ReadonlyMap<string, ToolSpec>;
-  #step: readonly RoutedCall[] = [];
-  #recorded: RoutedCall[] = [];
-
-  constructor(tools: readonly ToolSpec[]) {
-    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
-  }
-
-  /** The agent's tools and these, which replace others of the same name. A forced choice offers only these. */
-  addTo({ tools, deferred }: OfferedTools, choice: ModelRequest['toolChoice']): OfferedTools {
-    if (this.#tools.size > 0 && choice !== undefined && choice !== 'auto' && choice !== 'none')
-      return { tools: [...this.#tools.values()], deferred: [] };
-    const others = (list: ToolSpec[]): ToolSpec[] => list.filter(({ name }) => !this.#tools.has(name));
-    return { tools: [...others(tools), ...this.#tools.values()], deferred: others(deferred) };
-  }
-
-  has({ tool }: RoutedCall): boolean {
-    return this.#tools.has(tool);
-  }
-
-  beginStep(calls: readonly RoutedCall[]): void {
-    this.#step = calls;
-    this.#recorded = [];
-  }
-
-  /** Records a call for the caller. Returns the result that the model receives if the run continues. */
-  record(call: RoutedCall): string {
-    this.#recorded.push(call);
-    return NOT_RUN;
-  }
-
-  /** Calls for the caller to run; empty if the step has other calls too. */
-  get calls(): readonly RoutedCall[] {
-    return this.#recorded.length === this.#step.length ? this.#step : [];
-  }
-}
 
 type HttpAgentsDeps = RunsDeps & { agents: { list(): Agent[] }; runs: Runs; labels: ContentLabels };
 
@@ -106,7 +59,8 @@ export class HttpAgents {
     const replies: string[] = [];
     for (const { role, content } of request.messages) {
       const text = toPlainText(getTextParts(content));
-      if (role === 'assistant') replies.push(text);
+      // A caller may send a reply back as one text, or as its parts.
+      if (role === 'assistant') replies.push(text, ...(typeof content === 'string' ? [] : getTexts(content)));
       else taint.addText(subAgent ? subAgent.quotedUrls.join('\n') : text);
     }
     taint.add((await Promise.all(replies.map((text) => this.#replies.getSources(text)))).flat());
@@ -291,6 +245,8 @@ export class HttpAgents {
     }
   }
 }
+
+const getTexts = (parts: readonly MessagePart[]): string[] => parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
 
 /** Outside sources of a client's message: its own text is trusted, results of its tools, quotations and attachments are not. */
 const getRequestSources = ({ role, content, name, outside = [] }: HttpAgentRun['messages'][number]): string[] =>

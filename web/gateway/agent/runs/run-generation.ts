@@ -1,7 +1,7 @@
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import { readModelParameters } from '#shared/rpc/model-parameters.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
-import { type Agent, withWeb } from '../agents.ts';
+import { type Agent, withSwitches } from '../agents.ts';
 import { withCollections } from '../collections/attached-collections.ts';
 import { isChannel } from '../../system/person.ts';
 import { toPromptHistory, type PromptHistory, addSummary } from '../compaction/prompt-history.ts';
@@ -86,8 +86,9 @@ export class RunGeneration {
     taint.add(project?.outside ?? []);
     this.#addContextToTaint(earlierMessages.messages, user, waiting);
     output.sources.addEarlier(earlierMessages.messages);
-    const { web, collections = [] } = position.session;
-    const agent = withWeb(withCollections(ownAgent, [...collections, ...(project?.collections ?? [])]), web);
+    const { web, browser, collections = [] } = position.session;
+    const switches = { web, browser };
+    const agent = withSwitches(withCollections(ownAgent, [...collections, ...(project?.collections ?? [])]), switches);
     const offered = await getOfferedTools(principal, tools, agent, chosen, only, actsFor, scopes);
     const usable = [...offered.tools, ...offered.deferred];
     const [notes, recalled] = await Promise.all([
@@ -154,7 +155,7 @@ export class RunGeneration {
             scopes,
             only,
             collections: agent.config.collections,
-            web,
+            ...switches,
             signal: toolSignal,
             send,
             show,

@@ -163,9 +163,9 @@ export const sessionMethods = defineMethods(sessionContracts)(({
       return editSession(path, { collections: [...new Set(collectionIds)] });
     },
 
-    'sessions.setWeb': async ({ path, enabled, create }) => {
+    'sessions.setWeb': async ({ path, enabled, create, tools }) => {
       await vault.sessions.add(await getOrCreateSession(path, create), []);
-      return editSession(path, { web: enabled });
+      return editSession(path, { [tools]: enabled });
     },
 
     'sessions.compact': (params, call) => compactSession(params, call, { vault, agents, models, compactor }),

@@ -9,7 +9,7 @@ import { createSession, createSubAgentId, parseSessionPath, toFirstTitle, toPlai
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import { isPerson } from '../../system/person.ts';
-import { type Agent, type Agents, withWeb } from '../agents.ts';
+import { type Agent, type Agents, withSwitches } from '../agents.ts';
 import { withCollections } from '../collections/attached-collections.ts';
 import { HttpAgents } from '../runs/http-agents.ts';
 import { RunTreeNode, type SubAgentBudget } from '../runs/run-tree.ts';
@@ -118,7 +118,7 @@ export class SubAgents {
     const model = await this.#chooseModel(task, agent, caller, delegation);
     const limits = getLimits(caller);
     const offered = await tools.listOffered(
-      withCollections(withWeb(caller, context.web), context.collections),
+      withCollections(withSwitches(caller, context), context.collections),
       context.actsFor ?? context.principal,
       context.only,
       context.scopes,

@@ -20,7 +20,7 @@ export function defineTool<P extends z.ZodObject>(tool: {
   /** Scope that a call needs instead, if it depends on the arguments. */
   scopeFor?(args: z.output<P>): Area | null;
   params: P;
-  effect?(args: z.output<P>): string | undefined;
+  effect?(args: z.output<P>, context: ToolContext): string | undefined;
   /** Required if `effect` returns undefined for some calls (see `Tool`). */
   asksWhen?: string;
   check?(args: z.output<P>, context: ToolContext): Promise<unknown> | unknown;
@@ -49,7 +49,7 @@ export function defineTool<P extends z.ZodObject>(tool: {
     get schema() {
       return (schema ??= toJsonSchema(tool.params));
     },
-    ...(effect ? { effect: (args) => effect(parse(args)) } : {}),
+    ...(effect ? { effect: (args, context) => effect(parse(args), context) } : {}),
     validate: (args) => void parse(args),
     check: async (args, context) => {
       const parsed = parse(args);

@@ -8,7 +8,7 @@ import type { ToolPolicy } from '#shared/rpc/tool-policies.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { matchesWildcard } from '#shared/wildcard.ts';
 import type { ProjectRecord } from '../../storage/records/project-record.ts';
-import { type Agent, withWeb } from '../agents.ts';
+import { type Agent, type ToolSwitches, withSwitches } from '../agents.ts';
 import { withCollections } from '../collections/attached-collections.ts';
 import type { ToolSpec } from '../../providers/provider.ts';
 import { lazy } from '#shared/async/lazy.ts';
@@ -20,7 +20,7 @@ import { type RoutedCall, TOOL_SEARCH } from '../../storage/records/routed-call.
 import { isProtectedPath } from '../workspace/protected-paths.ts';
 
 /** Context of a call. */
-export interface ToolContext {
+export interface ToolContext extends ToolSwitches {
   agentId: string;
   /** Null in a stateless call. */
   sessionKey: string | null;
@@ -40,8 +40,6 @@ export interface ToolContext {
   signal: AbortSignal;
   /** IDs of the collections attached to the chat, besides those of its agent; then of both. */
   collections?: readonly string[] | undefined;
-  /** False if the chat has no tools for the web. */
-  web?: boolean | undefined;
   /** Sends a file with the run's reply; undefined in a stateless call. Throws `INVALID_PARAMS` if the reply cannot contain another file. */
   send?(file: SentFile): void;
   /** The outside content that the run has read so far. Tools that read such content add its sources. */
@@ -105,7 +103,7 @@ export interface Tool extends ToolSpec, ToolLabel {
    * Describes a call as a sentence for its approval. A tool without it, or a call for which it returns undefined, only reads, or changes
    * nothing but its own memory. Throws `INVALID_PARAMS` like `run`.
    */
-  effect?(args: Record<string, unknown>): string | undefined;
+  effect?(args: Record<string, unknown>, context: ToolContext): string | undefined;
   /** Throws `INVALID_PARAMS` if the arguments do not match the schema. */
   validate?(args: Record<string, unknown>): void;
   /**
@@ -228,7 +226,7 @@ export class ToolRegistry {
    */
   async run(call: Omit<RoutedCall, 'id'>, context: ToolContext): Promise<unknown> {
     const principal = context.actsFor ?? context.principal;
-    const agent = withWeb(withCollections(this.#agent(context.agentId), context.collections), context.web);
+    const agent = withSwitches(withCollections(this.#agent(context.agentId), context.collections), context);
     const tools = await this.listOffered(agent, principal, context.only, context.scopes);
     if (call.tool === TOOL_SEARCH) return (await loadSearch()).runToolSearch(tools, { agent, only: context.only }, call.args);
     const tool = tools.find(({ name, modelName }) => name === call.tool || modelName === call.tool);
@@ -236,7 +234,7 @@ export class ToolRegistry {
     context.signal.throwIfAborted();
     await this.#requireRight(context, tool, call.args);
     await validateCall(tool, call);
-    const effect = tool.effect?.(call.args);
+    const effect = tool.effect?.(call.args, context);
     const policy = this.#gate.getPolicy(effect === undefined ? { name: tool.name } : tool);
     if (policy === 'deny') throw new RpcError('AUTH_REQUIRED', `${tool.name} is denied by the configuration (tools.policies).`);
     const outside = await this.#findOutsideSources(tool, call.args, context);

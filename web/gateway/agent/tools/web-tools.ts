@@ -20,6 +20,12 @@ interface WebToolsDeps {
   allow(): readonly string[];
 }
 
+/** Whether a page is on a private host that the person allows. */
+function isPrivate(url: string, allow: readonly string[]): boolean {
+  const hostname = URL.parse(url)?.hostname ?? '';
+  return allow.some((entry) => entry.toLowerCase().includes(hostname));
+}
+
 /** Access to the public web, only through the bridge: a browser is limited by CORS, and cannot check which address a name resolves to. */
 export function webTools({ bridge, documents, clock, allow }: WebToolsDeps): Tool[] {
   const cache = new PageCache(clock);
@@ -40,7 +46,9 @@ export function webTools({ bridge, documents, clock, allow }: WebToolsDeps): Too
         fresh: z.boolean().default(false).describe('Not from the cache'),
       }),
       // A URL can send data off this machine. It is shown in normalized form, which reveals lookalike characters in host names.
-      effect: ({ url }) => `Fetch ${URL.parse(url)?.href ?? url}`,
+      effect: ({ url }, { taint }) =>
+        taint?.isFound(url) && !isPrivate(url, allow()) ? undefined : `Fetch ${URL.parse(url)?.href ?? url}`,
+      asksWhen: 'Asks before it reads a page that the web search did not find.',
       check({ url }) {
         requireCapability(bridge, webPort);
         requireWebAddress(url);

@@ -152,6 +152,15 @@ describe('trash', () => {
     expect((await client.call('wiki.page', { path: 'entities/Miso 2' })).page).toMatchObject({ content: 'A cat.\n', tags: ['cat'] });
     const second = await client.call('wiki.removePage', { path: 'entities/Miso' });
     expect((await client.call('trash.restore', { id: second.trashId })).path).toBe('entities/Miso.md');
+    // Its label goes and comes back with it, whatever its name.
+    const review = async () => (await client.call('review.list', {})).items.map(({ title, sources }) => [title, sources]);
+    const outside = ['web:example.com'];
+    await client.call('wiki.savePage', { path: 'entities/Tulip', content: 'A flower.\n', version: null, outside });
+    const third = await client.call('wiki.removePage', { path: 'entities/Tulip' });
+    await client.call('wiki.savePage', { path: 'entities/Tulip', content: 'Mine.\n', version: null });
+    expect(await review()).toEqual([]);
+    await client.call('trash.restore', { id: third.trashId });
+    expect(await review()).toEqual([['wiki/entities/Tulip 2.md', outside]]);
     // A refused removal leaves nothing in the trash.
     await expect(client.call('wiki.removePage', { path: 'entities/Miso', version: 'older' })).rejects.toMatchObject({ code: 'ABORTED' });
     expect(await listTrash(client)).toEqual([]);

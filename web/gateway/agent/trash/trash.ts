@@ -22,6 +22,7 @@ import { deleteProjectFiles } from '../projects/delete-project-files.ts';
 import { labelMemory } from '../knowledge/memory/label-memory.ts';
 import type { AgentMemories } from '../knowledge/memory/agent-memories.ts';
 import type { LongTermMemories } from '../knowledge/memory/long-term-memories.ts';
+import { toPageLabel } from '../knowledge/wiki/page-label.ts';
 import type { Wikis } from '../knowledge/wiki/wikis.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
 
@@ -185,11 +186,14 @@ export class Trash {
     return memory.id;
   }
 
-  async #restorePage({ id, agentId, path, content, frontMatter }: TrashedPage): Promise<string> {
-    const { vault, wikis } = this.#deps;
-    const { vault: wiki, prepare } = (await wikis.load()).getWiki(agentId);
+  async #restorePage({ id, agentId, path, content, frontMatter, outside }: TrashedPage): Promise<string> {
+    const { vault, wikis, labels } = this.#deps;
+    const { vault: wiki, workspace, prepare } = (await wikis.load()).getWiki(agentId);
+    const sources = outside ?? (await labels.getSources('file', toPageLabel(workspace, path)));
     for (let number = 1; ; number++) {
       const freePath = number === 1 ? path : path.replace(/(\.md)?$/, ` ${number}$1`);
+      if (number < MAX_NAMES && (await wiki.getPage(freePath))) continue;
+      await labels.add('file', toPageLabel(workspace, freePath), sources);
       try {
         await wiki.savePage({ path: freePath, content, ...(frontMatter === undefined ? {} : { frontMatter }) }, { seen: null });
       } catch (error) {

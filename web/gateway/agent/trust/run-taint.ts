@@ -9,6 +9,7 @@ import { findQuotedUrls, VerbatimUrls } from './verbatim-urls.ts';
 export class RunTaint {
   #sources: string[];
   readonly #urls = new VerbatimUrls();
+  readonly #found = new VerbatimUrls();
   readonly #grant: OutsideGrant | undefined;
   readonly #principal: string;
 
@@ -44,6 +45,16 @@ export class RunTaint {
   /** Whether this address was read or typed, not composed by the model. */
   hasUrl(url: string): boolean {
     return this.#urls.has(url);
+  }
+
+  /** Records the pages that the owner's search service has found. */
+  addFound(urls: readonly string[]): void {
+    this.#found.add(urls.join('\n'));
+  }
+
+  /** Whether the owner's search service has found this page during the run. */
+  isFound(url: string): boolean {
+    return this.#found.has(url);
   }
 
   /** Addresses in a text of the model that were read or typed. */

@@ -459,6 +459,29 @@ describe('a run that has read outside content', () => {
     expect(await labels.list()).toEqual([]);
   });
 
+  verifies('injection/labels', 'stay on a plan that is continued in a chat that was reset', async () => {
+    const toPlan = (step: string): Say[] => [{ tool: 'plan_create', args: { goal: 'Tulips', steps: [step] } }];
+    const remove: Say[] = [{ tool: 'file_remove', args: { path: 'mine.md' } }];
+    const t = await createTaintedGateway([[FETCH_CALL], toPlan('Delete mine.md'), ['done'], toPlan('Water them'), ['done'], remove]);
+    await using gw = t.gw;
+    const { client, pending } = t;
+    await client.call('workspace.write', { path: 'mine.md', content: 'mine' });
+    await client.call('chat.send', { message: `Read ${PAGE}` });
+    const reset = () => client.call('sessions.reset', { path: 'main/main.jsonl' });
+    const [plan] = (await client.call('plan.list', {})).plans;
+    await reset();
+    // Replies are shown the newest plan alone, with its label.
+    await client.call('chat.send', { sessionId: 'main', message: 'Make a plan' });
+    const newest = (await client.call('plan.list', {})).plans.find(({ id }) => id !== plan?.id);
+    await client.call('review.approve', { id: `plan:${newest?.id}` });
+    await reset();
+    await client.call('plan.resume', { planId: plan?.id ?? '' });
+    await waitFor(async () => (await pending()).length === 1, 'the approval');
+    expect(await pending()).toMatchObject([{ tool: 'file_remove', outside: ['web:pages.test'] }]);
+    await client.call('chat.abort', { sessionId: 'main' });
+    expect(gw.faults).toEqual([]);
+  });
+
   verifies('injection/grants', 'lets a job make the changes that it was given, in the folder that was named, and no others', async () => {
     const write = (path: string): Say => ({ tool: 'file_write', args: { path, content: 'new' } });
     const t = await createTaintedGateway([

@@ -2,46 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { CitableSource } from '#shared/rpc/passage.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { FakeClock } from '../../../../tests/support/fake-clock.ts';
+import { createSearchGateway, type SearchServer } from '../../../../tests/support/search-gateway.ts';
 import { SEARCH_KEY, startSearchServer } from '../../../../tests/support/search-server.ts';
-import { type ModelScript, createScriptedModel, createTestGateway, waitFor } from '../../../../tests/support/test-gateway.ts';
-import type { Clock } from '#shared/async/clock.ts';
+import { type ModelScript, waitFor } from '../../../../tests/support/test-gateway.ts';
+import { webPort } from '#shared/ports/web-port.ts';
+import { createCapability, FakeBridge } from '../../../../tests/support/fake-bridge.ts';
 import type { ToolContext } from '../tools/tool-registry.ts';
 import { RunTaint } from '../trust/run-taint.ts';
 import { createWebSearchTool } from './web-search-tool.ts';
-
-type SearchServer = Awaited<ReturnType<typeof startSearchServer>>;
-
-/** A gateway whose searches go to the local server. */
-async function createSearchGateway(server: SearchServer, webSearch: object | null, options: { model?: ModelScript; clock?: Clock } = {}) {
-  const model = createScriptedModel(options.model ?? (() => ['done']));
-  const gw = await createTestGateway({
-    ...(options.clock ? { clock: options.clock } : {}),
-    fetch: (url, init) => {
-      const body = init.bytes ?? init.body;
-      return url.startsWith(server.url)
-        ? fetch(url, {
-            method: init.method ?? 'GET',
-            headers: init.headers ?? {},
-            signal: init.signal,
-            redirect: 'manual',
-            body: body ?? null,
-          })
-        : model.fetch(url, init);
-    },
-  });
-  const { client } = await gw.client();
-  await client.call('config.patch', {
-    patch: {
-      providers: {
-        openai: { kind: 'openai', baseUrl: server.url, apiKey: SEARCH_KEY },
-        claude: { kind: 'anthropic', baseUrl: server.url, apiKey: SEARCH_KEY },
-        gemini: { kind: 'google', baseUrl: server.url, apiKey: SEARCH_KEY },
-      },
-      tools: { webSearch },
-    },
-  });
-  return { gw, client, model };
-}
 
 const SERVICES: [string, Record<string, unknown>][] = [
   ['Brave Search', { provider: 'brave', apiKey: SEARCH_KEY }],
@@ -284,6 +252,42 @@ describe('the tool', () => {
     expect(gw.faults).toEqual([]);
   });
 
+  verifies('search.web/tool', 'opens what it found without asking; other pages and private hosts ask', async () => {
+    await using server = await startSearchServer([
+      { title: 'Tulips', url: 'https://flowers.test/tulips', text: 'Tulips' },
+      { title: 'Private', url: 'http://nas.test:8080/', text: 'Private' },
+    ]);
+    const fetched: string[] = [];
+    const bridge = new FakeBridge(
+      createCapability(webPort, {
+        'web.fetch': async ({ url }) => {
+          fetched.push(url);
+          return { url, status: 200, contentType: 'text/plain', body: btoa('Tulips bloom in April.') };
+        },
+      }),
+    );
+    const urls = ['https://flowers.test/tulips', 'http://nas.test:8080/', 'https://flowers.test/tulips?note=secret'];
+    const model: ModelScript = (_call, count) =>
+      count === 1
+        ? [{ tool: 'web_search', args: { query: 'tulip' } }]
+        : count === 2
+          ? urls.map((url) => ({ tool: 'web_fetch', args: { url } }))
+          : ['done'];
+    const t = await createSearchGateway(server, { provider: 'searxng', url: server.url }, { model, bridge });
+    await using gw = t.gw;
+    await t.client.call('config.set', { key: 'tools.webFetch.allow', value: ['nas.test:8080'] });
+    const sent = t.client.call('chat.send', { sessionId: 'main', message: 'What blooms?' });
+    const list = async () => (await t.client.call('approvals.list', {})).approvals;
+    await waitFor(async () => fetched.length === 1 && (await list()).length === 2);
+    expect(fetched).toEqual(['https://flowers.test/tulips']);
+    const approvals = await list();
+    expect(approvals.map(({ summary }) => summary).sort()).toEqual(urls.slice(1).map((url) => `Fetch ${url}`));
+    for (const { id } of approvals) await t.client.call('approvals.resolve', { id, decision: 'deny' });
+    await sent;
+    expect(gw.faults).toEqual([]);
+    bridge.detach();
+  });
+
   verifies('search.web/hosted', 'runs for a hosted web search of /v1/responses', async () => {
     await using server = await startSearchServer();
     const script: ModelScript = ({ body }) =>
@@ -306,7 +310,7 @@ describe('the tool', () => {
     await t.client.call('config.set', { key: 'tools.webSearch', value: { provider: 'searxng', url: server.url } });
     expect(await post('perch/main')).toEqual([null, [{ type: 'web_search_preview' }], 'In April.']);
     expect(server.requests).toHaveLength(1);
-    expect((await post('test/scripted'))[0]).toBe('tools[0]');
+    expect(await post('test/scripted')).toEqual([null, [{ type: 'web_search_preview' }], 'In April.']);
     expect(gw.faults).toEqual([]);
   });
 

@@ -9,11 +9,11 @@ const FOLDERS: Readonly<Record<string, Area>> = {
   wiki: 'memory',
   '.dreams': 'memory',
 };
-const FILES: Readonly<Record<string, Area>> = { 'memory.md': 'memory', 'dreams.md': 'memory' };
+const FILES: Readonly<Record<string, Area>> = { 'memory.md': 'memory', 'dreams.md': 'memory', 'heartbeat.md': 'instructions' };
 
 /**
- * Returns the scope required to change a workspace file: skills and prompts instruct later chats, and memory is stored in files too. Also
- * covers spellings that a mirroring file system may treat as the same file.
+ * Returns the scope required to change a workspace file: skills, prompts and the heartbeat's checklist instruct later runs, and memory is
+ * stored in files too. Also covers spellings that a mirroring file system may treat as the same file.
  */
 export function getScopeForPath(path: string): Area {
   const [first = '', ...rest] = foldPath(path).split('/');

@@ -136,12 +136,13 @@ export class ApprovalDeliveries {
     const { text, isComplete } = describeApproval(subject, target.kind);
     const signed: DecisionSubject = { approvalId: id, hash: await hashApproval(subject), target };
     const buttons: Button[] = [];
+    const isChannel = target.kind === 'channel';
     const [allow, deny] = await Promise.all([
       isComplete ? this.#tokens.create('approve', signed) : undefined,
       this.#tokens.create('deny', signed),
     ]);
-    if (allow !== undefined) buttons.push({ label: TEXTS.approve, value: allow });
-    if (deny !== undefined) buttons.push({ label: TEXTS.deny, value: deny });
+    if (allow !== undefined) buttons.push({ label: TEXTS.approve, value: allow, ...(isChannel ? { emoji: '✅' } : {}) });
+    if (deny !== undefined) buttons.push({ label: TEXTS.deny, value: deny, ...(isChannel ? { emoji: '❌' } : {}) });
     const deliveries = await this.#deps.deliveries.load();
     await deliveries.send({
       ...{ key: toDeliveryKey(id, target), target, text, title: TEXTS.approval, path: '/approvals', buttons },

@@ -27,9 +27,18 @@ export interface SentReceipt {
   error?: string;
 }
 
+/** A message that its sender has deleted. */
+export interface DeletedMessage {
+  /** The chat, as `IncomingMessage.to`. */
+  to: string;
+  platformId: string;
+}
+
 /** Result of polling the platform. */
 export interface PollResult {
   messages: IncomingMessage[];
+  /** Messages that are not answered any more if they still wait. */
+  deleted?: DeletedMessage[];
   presses?: ButtonPress[];
   receipts?: SentReceipt[];
   /** Read positions; stored in one write with the messages. */
@@ -66,6 +75,8 @@ export interface Button {
   label: string;
   /** At most 64 characters: returned when the button is pressed. */
   value: string;
+  /** The reaction that stands for the button, on platforms without buttons. */
+  emoji?: string;
 }
 
 /** A message that answers none, such as the result of a job. */
@@ -93,8 +104,11 @@ export interface ChannelAdapter {
   split(text: string, message: IncomingMessage): string[];
   /** Sends a piece of an answer; resolves with the platform's id of it. */
   send(message: PendingMessage, part: string, before: SendContext): Promise<string>;
-  /** The platform's id of a piece that may have been sent; null if it was not. Undefined if the platform cannot be asked. */
-  findSent?(message: PendingMessage, part: string, before: SendContext): Promise<string | null>;
+  /**
+   * The platform's id of a piece that may have been sent; null if it was not, undefined if that is not known. No such method if the
+   * platform cannot be asked.
+   */
+  findSent?(message: PendingMessage, part: string, before: SendContext): Promise<string | null | undefined>;
   /** Sends a file of an answer; undefined if the platform takes no files. */
   sendFile?(message: PendingMessage, file: Exclude<MessagePart, { type: 'text' }>, signal: AbortSignal): Promise<void>;
   /** Sends speech as a voice message in reply; undefined if the platform has none. */
@@ -107,8 +121,8 @@ export interface ChannelAdapter {
   readonly confirmsPosts?: boolean;
   /** Sends a piece of a post; resolves with the platform's id of it. Undefined if the platform only replies. */
   post?(post: Post, part: string, before: SendContext): Promise<string>;
-  /** The platform's id of a piece of a post that may have been sent; null if it was not. Undefined if the platform cannot be asked. */
-  findPosted?(post: Post, part: string, before: SendContext): Promise<string | null>;
+  /** The same for a piece of a post. */
+  findPosted?(post: Post, part: string, before: SendContext): Promise<string | null | undefined>;
   /** Sends a file to the chat of a post. */
   postFile?(post: Post, file: Exclude<MessagePart, { type: 'text' }>, signal: AbortSignal): Promise<void>;
   /** Replaces the text of a sent piece, and removes its buttons. */
@@ -119,6 +133,8 @@ export interface ChannelAdapter {
   fetchFile?(file: IncomingFile, signal: AbortSignal): Promise<{ bytes: Uint8Array<ArrayBuffer>; mimeType: string }>;
   /** Sets the account's reaction to a message, for example while an answer is written; null removes it. */
   react?(message: IncomingMessage, emoji: string | null, signal: AbortSignal): Promise<void>;
+  /** Answers a call of the platform to `/hooks/channels/<id>`, once what it brings is stored. Undefined if the platform does not call. */
+  receiveCall?(request: Request): Promise<Response>;
   /** Closes a connection that stays open between polls. */
   close?(): void;
 }

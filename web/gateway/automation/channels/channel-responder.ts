@@ -206,7 +206,7 @@ export class ChannelResponder {
 
   /** The message with the content of its files. */
   async #readFiles(message: PendingMessage): Promise<ReadMessage> {
-    if (!message.files?.length) return { text: message.text || NO_TEXT, attachments: [], problems: [] };
+    if (!message.files?.length) return { text: message.text || NO_TEXT, attachments: [], outside: [], problems: [] };
     const { adapter, media, channelId, signal } = this.#deps;
     const { readFiles } = await import('./media/read-files.ts');
     return readFiles(message, { adapter, media, principal: `channel:${channelId}`, signal });
@@ -219,11 +219,13 @@ export class ChannelResponder {
     return isWanted && adapter.sendVoice && media.canSpeak && text !== '' && text.length <= MAX_SPOKEN_CHARS ? { spoken: text } : {};
   }
 
-  async #run(message: PendingMessage, { text, attachments }: ReadMessage): Promise<{ messageId: string; runId: string }> {
+  async #run(message: PendingMessage, { text, attachments, outside }: ReadMessage): Promise<{ messageId: string; runId: string }> {
     const { channelId, runs, clock, settings, signal } = this.#deps;
     let runId: string | undefined;
     const cancel = clock.after(RUN_TIMEOUT_MS, () => void (runId !== undefined && runs.abortRun(runId, TIMED_OUT)));
     const title = message.title.slice(0, 200);
+    // By id only: a name can pass to another account.
+    const isOwnerAccount = message.isForwarded !== true && (settings().channels[channelId]?.owners?.includes(message.user.id) ?? false);
     try {
       // The run itself continues: the host that takes over the channel finds its result.
       const sent = runs.send({
@@ -232,8 +234,9 @@ export class ChannelResponder {
         attachments,
         principal: `channel:${channelId}`,
         conversation: message.conversation,
-        // By id only: a name can pass to another account.
-        isOwnerAccount: message.isForwarded !== true && (settings().channels[channelId]?.owners?.includes(message.user.id) ?? false),
+        isOwnerAccount,
+        // All that a stranger sends comes from the conversation.
+        ...(isOwnerAccount ? { quotedOutside: outside } : {}),
         tools: settings().channels[channelId]?.tools ?? [],
         sourceParameters: settings().channels[channelId]?.parameters,
         idempotencyKey: message.id,

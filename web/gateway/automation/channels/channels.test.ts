@@ -75,8 +75,12 @@ verifies('channels/catalog', 'each once, with settings that name its secrets', a
     'x',
     'telegram',
     'discord',
+    'slack',
     'matrix',
     'nostr',
+    'email',
+    'ntfy',
+    'whatsapp',
   ]);
   for (const { id, startable, reason, settings } of channels) {
     if (!startable) expect(reason, id).toBeTruthy();

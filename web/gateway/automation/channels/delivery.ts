@@ -43,7 +43,8 @@ export async function deliverAnswer(deps: DeliveryDeps, id: string): Promise<voi
       const { parts, sent, trying } = message.answer;
       const part = parts[sent.length] ?? '';
       if (trying) {
-        const found = adapter.findSent ? await adapter.findSent(message, part, { sent, signal }) : UNKNOWN_ID;
+        const answer = await adapter.findSent?.(message, part, { sent, signal });
+        const found = answer === undefined ? UNKNOWN_ID : answer;
         if (found === UNKNOWN_ID) warn('Part of a reply may not have arrived; it is not sent again', { message: id });
         if (found !== null) {
           await recordSent(found);

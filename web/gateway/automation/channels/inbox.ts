@@ -1,5 +1,5 @@
 import type { Collection } from '../../storage/vault-interface.ts';
-import type { SearchBudget, PollResult } from './channel-adapter.ts';
+import type { DeletedMessage, SearchBudget, PollResult } from './channel-adapter.ts';
 import { getPendingRequests } from './senders.ts';
 import {
   type ChannelState,
@@ -80,13 +80,18 @@ export class Inbox {
     this.#state = stored;
   }
 
-  /** Stores new messages and read positions in one write; repeated messages are ignored. */
+  /** Stores new messages and read positions in one write, without deleted ones; repeated messages are ignored. */
   async add(
-    { messages, cursors, replies = new Map() }: Pick<PollResult, 'messages' | 'cursors'> & { replies?: ReadonlyMap<string, FixedReply> },
+    {
+      messages,
+      deleted = [],
+      cursors,
+      replies = new Map(),
+    }: Pick<PollResult, 'messages' | 'deleted' | 'cursors'> & { replies?: ReadonlyMap<string, FixedReply> },
     now: number,
   ): Promise<void> {
     const same = Object.entries(cursors).every(([name, value]) => this.#state.cursors[name] === value);
-    if (same && messages.length === 0) return;
+    if (same && messages.length + deleted.length === 0) return;
     await this.change((state) => {
       const seenIds = new Set(state.seen);
       const pending = [...state.pending];
@@ -115,7 +120,7 @@ export class Inbox {
       return {
         ...state,
         cursors: { ...state.cursors, ...cursors },
-        pending,
+        pending: pending.filter((message) => !deleted.some((each) => this.#isDeleted(message, each))),
         seen: [...seenIds].slice(-MAX_SEEN_IDS),
         ...(last.size > 0 ? { last: Object.fromEntries([...last].slice(-MAX_LAST)) } : {}),
         ...(requests.length > 0 ? { requests: [...getPendingRequests(state, now), ...requests] } : {}),
@@ -130,6 +135,11 @@ export class Inbox {
   /** Reports that a message's run starts. */
   markStarted(id: string): void {
     this.#started.add(id);
+  }
+
+  /** Whether a message was deleted before its run has started. */
+  #isDeleted({ id, to, platformId, answer, held }: PendingMessage, deleted: DeletedMessage): boolean {
+    return to === deleted.to && platformId === deleted.platformId && !answer && !held && !this.#started.has(id);
   }
 
   /** Whether an edit can still replace a message's text. */
@@ -172,10 +182,12 @@ export class Inbox {
 }
 
 /**
- * Whether a list contains a user, by id or by name, ignoring case and the at sign. A bare number is an id, since anybody can choose a name
- * of digits.
+ * Whether a list contains a user, by id or by name, ignoring case and the at sign of names. A bare number is an id, since anybody can choose
+ * a name of digits.
  */
 export function includesUser(allowed: readonly string[], user: IncomingMessage['user']): boolean {
   const plain = (name: string): string => name.replace(/^@/, '').toLowerCase();
-  return allowed.some((sender) => (/^-?\d+$/.test(sender) ? sender === user.id : user.name !== '' && plain(sender) === plain(user.name)));
+  return allowed.some(
+    (sender) => sender === user.id || (!/^-?\d+$/.test(sender) && user.name !== '' && plain(sender) === plain(user.name)),
+  );
 }

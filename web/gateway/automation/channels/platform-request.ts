@@ -53,6 +53,7 @@ export interface PlatformRequest {
 export interface PlatformResponse {
   status: number;
   header(name: string): string | null;
+  text: string;
   /** Undefined if it is not JSON. */
   json: unknown;
 }
@@ -62,11 +63,10 @@ export interface PlatformResponse {
  * large.
  */
 export const requestPlatform = (platform: Platform, url: string, request: PlatformRequest): Promise<PlatformResponse> =>
-  exchange(platform, url, request, async ({ status, headers, body }, watchdog) => ({
-    status,
-    header: (headerName) => headers.get(headerName),
-    json: parseJson(await readBodyText(body, watchdog, MAX_RESPONSE_BYTES)),
-  }));
+  exchange(platform, url, request, async ({ status, headers, body }, watchdog) => {
+    const text = await readBodyText(body, watchdog, MAX_RESPONSE_BYTES);
+    return { status, header: (headerName) => headers.get(headerName), text, json: parseJson(text) };
+  });
 
 /** Downloads a file of at most `maxBytes` from a platform. Throws `PlatformError`, also for a status other than 200. */
 export const downloadFromPlatform = (

@@ -95,6 +95,12 @@ export class RunningChannel {
     });
   }
 
+  /** Answers a call of the platform; undefined if the channel takes none, or is not connected. */
+  async receiveCall(request: Request): Promise<Response | undefined> {
+    const connection = this.#closing.signal.aborted ? undefined : this.#connection;
+    return connection?.adapter.receiveCall?.(request);
+  }
+
   /** Stops the channel; resolves when another host may take it over. `finish`: whether to finish answers in progress first. */
   async stop({ finish = false } = {}): Promise<void> {
     this.#closing.abort();
@@ -175,7 +181,8 @@ export class RunningChannel {
           // Before the read position is stored: a press that was read must have its effect, and has none the second time.
           for (const press of result.presses ?? []) await this.#handlePress(press, adapter, pollSignal);
           const admitted = await this.#admission.admit(result.messages, inbox.state, settings().channels[id]);
-          await inbox.add({ cursors: result.cursors, ...admitted }, clock.now());
+          const { cursors: positions, deleted = [] } = result;
+          await inbox.add({ cursors: positions, deleted, ...admitted }, clock.now());
           responder.startPending();
           if (result.receipts) onReceipts(result.receipts);
           this.#connectedSince ??= clock.now();

@@ -14,7 +14,7 @@ import type { Settings } from '../../config/settings-schema.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import { findBlocker, getChannelToken } from './channel-blocker.ts';
-import { getApiBase, STARTABLE_CHANNELS, type StartableChannel } from '../../config/sections/channel-settings.ts';
+import { getApiBase, getStartableSpec, STARTABLE_CHANNELS, type StartableChannel } from '../../config/sections/channel-settings.ts';
 import { RunningChannel, type RunningChannelDeps } from './running-channel.ts';
 import type { DocumentReader } from '../../documents/document-reader.ts';
 import { ChannelMedia, type ChannelMediaDeps } from './media/channel-media.ts';
@@ -39,7 +39,7 @@ export interface RunningChannelsDeps {
 }
 
 interface StartedChannel {
-  /** Hash of the settings and token that it was started with: a different one causes a restart. */
+  /** Hash of the settings and secrets that it was started with: a different one causes a restart. */
   key: string;
   channel: RunningChannel;
 }
@@ -95,6 +95,12 @@ export class RunningChannels {
     throw new PlatformError(problem ?? `The channel "${id}" is not running.`, { isUnsent: true });
   }
 
+  /** Answers a call of a platform to `/hooks/channels/<id>`; undefined if this host runs no such channel. */
+  async receiveCall(id: string, request: Request): Promise<Response | undefined> {
+    const channel = STARTABLE_CHANNELS.find((channelId) => channelId === id);
+    return channel && this.#running.get(channel)?.channel.receiveCall(request);
+  }
+
   /** Retries at once instead of after the delay. */
   async restart(id: string): Promise<void> {
     const channel = STARTABLE_CHANNELS.find((channelId) => channelId === id);
@@ -125,7 +131,8 @@ export class RunningChannels {
       const token = getChannelToken(id, this.#deps);
       const canRun = settings?.enabled === true && findBlocker(id, this.#deps) === undefined;
       const shouldRun = canRun && token !== undefined && this.#isActive();
-      const key = shouldRun ? await sha256(toCanonicalJson([settings, token])) : '';
+      const secrets = [token, ...(getStartableSpec(id).secrets ?? []).map((name) => this.#deps.config.getSecret(`channels.${id}.${name}`))];
+      const key = shouldRun ? await sha256(toCanonicalJson([settings, ...secrets.map((secret = '') => secret)])) : '';
       const current = this.#running.get(id);
       if (current && current.key !== key) {
         // If another host is active, answers in progress finish here while the lease is still held. Not awaited, since other channels are
@@ -164,8 +171,8 @@ export class RunningChannels {
 
   /** Each platform's code is loaded when its channel starts. */
   async #createAdapter(id: StartableChannel, token: string): Promise<ChannelAdapter> {
-    const { fetch, clock, config } = this.#deps;
-    const { x, telegram, matrix, nostr, discord } = config.settings.channels;
+    const { fetch, clock, config, bridge, log } = this.#deps;
+    const { x, telegram, matrix, nostr, discord, slack, ntfy, whatsapp, email } = config.settings.channels;
     switch (id) {
       case 'telegram': {
         const { TelegramAdapter } = await import('./telegram/telegram-adapter.ts');
@@ -183,6 +190,32 @@ export class RunningChannels {
       case 'discord': {
         const { DiscordAdapter } = await import('./discord/discord-adapter.ts');
         return new DiscordAdapter({ fetch, clock, token, apiBase: getApiBase(id, discord), readsAllMessages: discord?.groups === 'all' });
+      }
+      case 'slack': {
+        const { SlackAdapter } = await import('./slack/slack-adapter.ts');
+        const appToken = config.getSecret('channels.slack.appToken') ?? '';
+        return new SlackAdapter({ fetch, clock, token, appToken, apiBase: getApiBase(id, slack) });
+      }
+      case 'email': {
+        const { EmailAdapter } = await import('./email/email-adapter.ts');
+        if (!email) throw new Error('Channel "email" has no settings.');
+        return new EmailAdapter({
+          ...{ bridge, clock, password: token, settings: () => config.settings.channels.email ?? email },
+          note: (message, fields) => log.write('info', 'channels', `email: ${message}`, fields),
+        });
+      }
+      case 'ntfy': {
+        const { NtfyAdapter } = await import('./ntfy/ntfy-adapter.ts');
+        const topics = { topic: ntfy?.topic ?? '', inboxTopic: ntfy?.inboxTopic ?? '' };
+        return new NtfyAdapter({ fetch, clock, token, ...topics, apiBase: getApiBase(id, ntfy) });
+      }
+      case 'whatsapp': {
+        const { WhatsAppAdapter } = await import('./whatsapp/whatsapp-adapter.ts');
+        const getSecret = (name: string): string => config.getSecret(`channels.whatsapp.${name}`) ?? '';
+        return new WhatsAppAdapter({
+          ...{ fetch, clock, token, phoneNumberId: whatsapp?.phoneNumberId ?? '', apiBase: getApiBase(id, whatsapp) },
+          ...{ appSecret: getSecret('secret'), verifyToken: getSecret('verifyToken') },
+        });
       }
       case 'x': {
         const { XAdapter } = await import('./x/x-adapter.ts');

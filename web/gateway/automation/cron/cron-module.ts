@@ -15,6 +15,7 @@ export const cronModule = defineModule<CronNeeds>()({
     'sync',
     'runs',
     'agents',
+    'labels',
     'events',
     'settings',
     'timeZone',

@@ -32,6 +32,7 @@ export interface CronServiceDeps {
   deliveries: OutcomeDeliveryDeps['deliveries'];
   models: ChecklistDeps['models'];
   findSmallModel: ChecklistDeps['findSmallModel'];
+  labels: ChecklistDeps['labels'];
   /** Consolidates the memory of an agent. */
   dream(agentId: string): Promise<void>;
   /** Summarizes an agent's past days. */
@@ -73,7 +74,7 @@ export class CronService {
         if (!options) return {};
         const previous = (await records.listByJob(job.id)).findLast(({ id, resultHash }) => id !== run.id && resultHash !== undefined);
         const resultHash = await deliverOutcome(deps, {
-          ...{ key: `job:${run.id}`, options, source: { kind: 'job', id: job.id }, title: job.name },
+          ...{ key: `job:${run.id}`, options, source: { kind: 'job', id: job.id }, by: job.actsFor, title: job.name },
           outcome: { isSuccess: status === 'completed', messageId, error },
           previousHash: previous?.resultHash,
           ...(run.agentId !== undefined && run.sessionId !== undefined ? { path: `/chat/${run.agentId}/${run.sessionId}` } : {}),

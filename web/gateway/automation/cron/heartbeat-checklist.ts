@@ -2,6 +2,7 @@ import { hasVisibleText } from '#shared/display-name.ts';
 import { type Agents, getWorkspaceName } from '../../agent/agents.ts';
 import type { SelectedModel } from '../../agent/runs/run-types.ts';
 import type { FindSmallModel } from '../../agent/small-work/small-models.ts';
+import type { ContentLabels } from '../../agent/trust/content-labels.ts';
 import type { Settings } from '../../config/settings-schema.ts';
 import { toSessionKey } from '../../storage/chat-records.ts';
 import { createSessionChangedEvent, toPlainText } from '../../storage/session-views.ts';
@@ -21,6 +22,7 @@ export interface ChecklistDeps extends UnattendedRunDeps, OutcomeDeliveryDeps {
   agents: Pick<Agents, 'get'>;
   models: { resolve(model?: string): Promise<SelectedModel> };
   findSmallModel: FindSmallModel;
+  labels: Pick<ContentLabels, 'getSources'>;
   settings(): Pick<Settings, 'heartbeat' | 'deliveries'>;
 }
 
@@ -56,7 +58,7 @@ export async function runChecklist(
   deps: ChecklistDeps,
   { id, agentId, checklist }: { id: string; agentId: string; checklist: string },
 ): Promise<{ isSilent: boolean; error?: string }> {
-  const { vault, hub, settings, fault } = deps;
+  const { vault, hub, agents, labels, settings, fault } = deps;
   const sessionId = id.replace('@', '-');
   const key = toSessionKey(agentId, sessionId);
   let model: string | undefined;
@@ -67,6 +69,7 @@ export async function runChecklist(
   }
   const { status, messageId, error } = await runUnattended(deps, {
     ...{ agentId, sessionId, message: toMessage(checklist), principal: HEARTBEAT, title: 'Heartbeat', idempotencyKey: id },
+    quotedOutside: await labels.getSources('file', `${getWorkspaceName(agents.get(agentId))}/${CHECKLIST_FILE}`),
     ...(model === undefined ? {} : { model }),
   });
   const reply = messageId === undefined ? undefined : await vault.messages.get(messageId);

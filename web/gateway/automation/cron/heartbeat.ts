@@ -85,7 +85,7 @@ export class Heartbeat {
 
   /** Goes through the checklist, and records what came of it. */
   async #check(id: string, agentId: string, checklist: string): Promise<void> {
-    const { clock, vault } = this.#deps;
+    const { clock, vault, hub } = this.#deps;
     const { isSilent, error } = await runChecklist(this.#deps, { id, agentId, checklist });
     if (error !== undefined) this.#warn(agentId, error);
     await vault.collection('jobRuns').update(HEARTBEAT, (record) => {
@@ -97,6 +97,7 @@ export class Heartbeat {
         ...(error === undefined ? { isSilent } : { error }),
       };
     });
+    hub.emit({ event: 'cron.changed', payload: { jobId: HEARTBEAT } }, null);
   }
 
   #warn(agentId: string, error: string): void {

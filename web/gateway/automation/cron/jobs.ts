@@ -120,11 +120,16 @@ export class Jobs {
     if (deliver) this.#checkDestinations(deliver);
     if (change.agentId !== undefined) agents.get(change.agentId);
     const counted = schedule ? { schedule, since: clock.now() } : {};
-    const message = change.message === undefined ? {} : { message: sanitizeMessage(change.message) };
+    const message: { message?: string } = change.message === undefined ? {} : { message: sanitizeMessage(change.message) };
     return this.#toJob(
-      await this.#change(id, ({ actsFor: _, parameters: before, deliver: deliverBefore, ...job }) => {
+      await this.#change(id, ({ actsFor, parameters: before, deliver: deliverBefore, ...job }) => {
         const changedParameters = parameters === undefined ? before : (parameters ?? undefined);
         const changedDeliver = deliver === undefined ? deliverBefore : (deliver ?? undefined);
+        // The text of a key has the rights of the key until it is replaced.
+        const isReplaced =
+          message.message !== undefined &&
+          message.message !== job.message &&
+          (parameters !== undefined || before?.instructions === undefined);
         return {
           ...job,
           ...change,
@@ -132,7 +137,7 @@ export class Jobs {
           ...counted,
           ...(changedParameters ? { parameters: changedParameters } : {}),
           ...(changedDeliver ? { deliver: changedDeliver } : {}),
-          ...toActsFor(principal),
+          ...(actsFor === undefined || isReplaced ? toActsFor(principal) : { actsFor }),
         };
       }),
     );

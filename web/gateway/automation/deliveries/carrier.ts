@@ -15,6 +15,8 @@ export interface DeliveryRequest {
   buttons?: readonly Button[];
   /** The part of the gateway that sends it, and the id of its record. */
   source: DeliverySource;
+  /** Principal whose rights the run had that wrote the text, if a run wrote it. */
+  by?: string | undefined;
   /** Sources from outside that influenced the text (`MessageRecord.outside`). */
   outside?: readonly string[];
   /** Addresses that the text quotes from what was read (`MessageRecord.quotedUrls`): others may leak data if `outside` is not empty. */

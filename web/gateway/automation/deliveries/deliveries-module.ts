@@ -15,7 +15,7 @@ type DeliveriesNeeds = DeliveriesDeps &
 /** Messages of the gateway's own accord: needed for the first one, and at the start if some have not ended. */
 export const deliveriesModule = defineModule<DeliveriesNeeds>()({
   name: 'deliveries',
-  needs: ['pushDevices', 'vault', 'hub', 'clock', 'sync', 'agents', 'settings', 'timeZone', 'runningChannels', 'log', 'fault'],
+  needs: ['pushDevices', 'vault', 'hub', 'clock', 'sync', 'runDeps', 'agents', 'settings', 'timeZone', 'runningChannels', 'log', 'fault'],
   async load({ runningChannels, pushDevices, ...needs }) {
     const [{ Deliveries }, { createChannelCarrier }, { createChatCarrier }, { createDeviceCarrier }] = await Promise.all([
       import('./deliveries.ts'),

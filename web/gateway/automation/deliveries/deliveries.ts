@@ -6,6 +6,8 @@ import { hasVisibleText } from '#shared/display-name.ts';
 import { sha256 } from '#shared/sha256.ts';
 import { toReplyTool } from '../../agent/approvals/held-reply.ts';
 import { isGranted } from '../../agent/tools/tool-policy.ts';
+import type { RunsDeps } from '../../agent/runs/run-types.ts';
+import { mergeSources } from '../../agent/trust/content-sources.ts';
 import { removeComposedUrls } from '../../agent/trust/verbatim-urls.ts';
 import type { Settings } from '../../config/settings-schema.ts';
 import type { DeliveryRecord } from '../../storage/records/delivery-record.ts';
@@ -31,6 +33,7 @@ export interface DeliveriesDeps {
   hub: EventBus;
   clock: Clock;
   sync: SyncPort | undefined;
+  runDeps: Pick<RunsDeps, 'keySources'>;
   settings(): Pick<Settings, 'deliveries' | 'channels' | 'tools'>;
   timeZone(): string;
   log: LogWriter;
@@ -91,8 +94,8 @@ export class Deliveries {
    * the same key resolves with the first one's delivery. Throws `INVALID_PARAMS` for a text without visible characters.
    */
   async send(request: DeliveryRequest): Promise<Delivery> {
-    const { clock, settings, timeZone } = this.#deps;
-    const { key, target, title, path, buttons, source, outside = [], quotedUrls = [], isUrgent, isReviewed, expiresAt } = request;
+    const { clock, settings, timeZone, runDeps } = this.#deps;
+    const { key, target, title, path, buttons, source, by, outside = [], quotedUrls = [], isUrgent, isReviewed, expiresAt } = request;
     if (!hasVisibleText(request.text)) throw new RpcError('INVALID_PARAMS', 'The text of the message is empty.');
     const now = clock.now();
     // Platforms fetch previews of links, so an address that a model composed after reading from outside would leak data.
@@ -101,6 +104,8 @@ export class Deliveries {
     const time = this.#mustBeApproved(request)
       ? ({ waitsFor: 'approval' } as const)
       : planSendTime(request, settings().deliveries, now, timeZone());
+    // Text of a key in a chat is outside content for later replies there, as its messages are.
+    const labels = target.kind === 'chat' && by !== undefined ? mergeSources(outside, await runDeps.keySources(by)) : outside;
     const record: DeliveryRecord = {
       ...{ id: await toDeliveryId(key), key, target, text: text.slice(0, MAX_CHARS), source },
       ...{ state: 'waiting', attempts: 0, resends: 0, sentIds: [], createdAt: now, updatedAt: now, ...time },
@@ -108,7 +113,7 @@ export class Deliveries {
       ...(title === undefined ? {} : { title }),
       ...(path === undefined ? {} : { path }),
       ...(buttons === undefined ? {} : { buttons }),
-      ...(outside.length > 0 ? { outside, quotedUrls } : {}),
+      ...(labels.length > 0 ? { outside: labels, quotedUrls } : {}),
       ...(isUrgent ? { isUrgent } : {}),
     };
     return toDelivery(await this.#store.add(record));

@@ -49,13 +49,13 @@ export function createMessageTool({ deliveries, settings }: MessageToolDeps): To
     effect: ({ to, text }) => `Send to ${to}: ${text}`,
     check: ({ to }, context) => findTarget(to, context),
     async run({ to, text }, context) {
-      const { agentId, runId, toolCallId, signal, taint, isApproved = false } = context;
+      const { agentId, runId, toolCallId, signal, taint, principal, actsFor: by = principal, isApproved = false } = context;
       const { target, name } = findTarget(to, context);
       // The same call of one run, repeated after a crash, is the same message.
       const call = runId !== null && toolCallId !== undefined ? `${runId}:${toolCallId}` : crypto.randomUUID();
       const loaded = await deliveries.load();
       const { id } = await loaded.send({
-        ...{ key: `tool:${await sha256(`${call}\n${text}`)}`, target, text, source: { kind: 'tool', id: agentId } },
+        ...{ key: `tool:${await sha256(`${call}\n${text}`)}`, target, text, by, source: { kind: 'tool', id: agentId } },
         ...(taint?.isTainted ? { outside: taint.sources, quotedUrls: taint.findQuotedUrls(text), isReviewed: isApproved } : {}),
       });
       const { state, waitsFor, nextAt, error } = await loaded.waitForEnd(id, WAIT_MS, signal);

@@ -23,7 +23,7 @@ export interface Outcome {
   error?: string | undefined;
 }
 
-interface OutcomeRequest extends Pick<DeliveryRequest, 'source' | 'title' | 'path'> {
+interface OutcomeRequest extends Pick<DeliveryRequest, 'source' | 'title' | 'path' | 'by'> {
   /** The same for repeated calls about one outcome. */
   key: string;
   options: DeliverOptions;
@@ -45,7 +45,7 @@ export interface OutcomeDeliveryDeps {
  */
 export async function deliverOutcome(
   { deliveries, vault, settings, log }: OutcomeDeliveryDeps,
-  { key, options, outcome, previousHash, source, title, path }: OutcomeRequest,
+  { key, options, outcome, previousHash, source, by, title, path }: OutcomeRequest,
 ): Promise<string | undefined> {
   const { to, when, digest } = options;
   const { isSuccess, messageId, error } = outcome;
@@ -64,7 +64,7 @@ export async function deliverOutcome(
     await (
       await deliveries.load()
     ).send({
-      ...{ key: `${key}:${targetId}`, target: destination.target, text, source },
+      ...{ key: `${key}:${targetId}`, target: destination.target, text, source, by },
       ...(title === undefined ? {} : { title }),
       ...(path === undefined ? {} : { path }),
       ...(digest === true ? { isForDigest: true } : {}),

@@ -100,7 +100,8 @@ export class CallHandler {
     }
   }
 
-  async #run({ name, action }: IncomingHookRecord, call: HookCallRecord): Promise<Outcome> {
+  async #run({ name, action, enabled }: IncomingHookRecord, call: HookCallRecord): Promise<Outcome> {
+    if (!enabled) return { state: 'failed', error: 'The hook was turned off.' };
     const { cron, agentToolkit, deliveries } = this.#deps;
     switch (action.kind) {
       case 'agent':

@@ -139,6 +139,21 @@ describe('incoming hooks', () => {
     expect(delivery).toMatchObject({ text: 'News: This call is a test of the hook.', source: { kind: 'hook', id: 'note' } });
   });
 
+  verifies('hooks/actions', 'are not handled any more once the hook is off', async () => {
+    const gate = Promise.withResolvers<void>();
+    await using gw = await createTestGateway({ model: () => [{ wait: gate.promise }, 'done'] });
+    const { client } = await gw.client();
+    const secret = await createHook(client, 'a');
+    for (const text of ['One', 'Two']) await call(gw, 'a', JSON.stringify({ text }), { 'x-hook-secret': secret });
+    await waitFor(() => gw.calls.length === 1, 'the first call');
+    await client.call('hooks.update', { name: 'a', enabled: false });
+    gate.resolve();
+    await waitForCalls(client, 'a', 2);
+    const calls = await listCalls(client, 'a');
+    expect(calls.map(({ state }) => state)).toEqual(['failed', 'completed']);
+    expect([calls[0]?.error, gw.calls.length]).toEqual(['The hook was turned off.', 1]);
+  });
+
   verifies('hooks/rotation', 'accept the secret before a rotation', async () => {
     await using gw = await createTestGateway();
     const { client } = await gw.client();

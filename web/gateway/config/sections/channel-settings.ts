@@ -82,7 +82,64 @@ const nostrSettings = commonSettings.extend({
     .optional(),
 });
 
+const emailAddress = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(320)
+  .regex(/^[^\s@<>]+@[^\s@<>]+$/, 'must be an e-mail address');
+const mailServer = z
+  .string()
+  .max(300)
+  .regex(/^(\w+:\/\/)?[^\s/@]+$/, 'must be a server such as mail.example.org or mail.example.org:587');
+
+/** Settings of the channel for e-mail. */
+const emailSettings = commonSettings.extend({
+  address: emailAddress.optional(),
+  /** Sign-in name; the address by default. */
+  user: z.string().min(1).max(320).optional(),
+  /** Password, or the access token for `xoauth2`. */
+  password: z.string().max(8192).optional(),
+  signIn: z.enum(['password', 'xoauth2']).default('password'),
+  imapHost: mailServer.optional(),
+  smtpHost: mailServer.optional(),
+  folder: z.string().min(1).max(500).default('INBOX'),
+  senderName: z.string().max(200).optional(),
+  /** Server, or its domain, whose `Authentication-Results` headers prove who sent a mail. */
+  trustedServer: z.string().trim().min(1).max(255).optional(),
+  /** Whether unknown senders get a code; they are ignored by default. */
+  sendCodes: z.boolean().optional(),
+  allowedUsers: z.array(emailAddress).max(10_000).nullable().optional(),
+  owners: z.array(emailAddress).max(10_000).nullable().optional(),
+});
+export type EmailSettings = z.infer<typeof emailSettings>;
+
 const discordSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
+const slackSettings = commonSettings.extend({
+  botToken: z.string().max(4096).optional(),
+  appToken: z.string().max(4096).optional(),
+  apiBase: apiBase.optional(),
+});
+const ntfyTopic = z.string().regex(/^[\w-]{1,64}$/, 'must have up to 64 letters, digits, "_" and "-"');
+const ntfySettings = commonSettings.extend({
+  /** Topic that Perch writes to. */
+  topic: ntfyTopic.nullish(),
+  /** Topic that Perch reads. */
+  inboxTopic: ntfyTopic.nullish(),
+  accessToken: z.string().max(4096).optional(),
+  apiBase: apiBase.optional(),
+});
+const whatsAppSettings = commonSettings.extend({
+  phoneNumberId: z
+    .string()
+    .regex(/^\d{1,32}$/, 'must be the ID of the phone number, in digits')
+    .optional(),
+  accessToken: z.string().max(4096).optional(),
+  /** Secret of the app at Meta. */
+  secret: z.string().max(4096).optional(),
+  verifyToken: z.string().max(200).optional(),
+  apiBase: apiBase.optional(),
+});
 const telegramSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
 
 /** `channels` of the configuration, by channel id. */
@@ -93,6 +150,10 @@ export const channelSettings = z
     matrix: matrixSettings.optional(),
     nostr: nostrSettings.optional(),
     discord: discordSettings.optional(),
+    slack: slackSettings.optional(),
+    email: emailSettings.optional(),
+    ntfy: ntfySettings.optional(),
+    whatsapp: whatsAppSettings.optional(),
   })
   // Platforms that this build does not know may have any settings.
   .catchall(commonSettings.catchall(z.any()))
@@ -105,6 +166,10 @@ type Channels = z.infer<typeof channelSettings>;
 interface StartableSpec {
   /** Setting with the secret that the channel requires. */
   token: string;
+  /** Whether it also works without that secret. */
+  isTokenOptional?: boolean;
+  /** Settings with further secrets that it requires. */
+  secrets?: readonly string[];
   /** Whether the channel cannot work from a tab alone: the platform's API is closed to browsers, or needs TCP. */
   needsBridge: boolean;
   /** Default address of the platform's API; undefined if a setting names the server. */
@@ -112,6 +177,9 @@ interface StartableSpec {
   /** Addresses of other servers that the channel uses, by its settings. */
   servers?(settings: Record<string, unknown>): string[];
 }
+
+/** A mail server's address as a URL, for comparing where the password is sent. */
+const toServerUrl = (address: unknown): string[] => (typeof address === 'string' ? [`https://${address.replace(/^\w+:\/\//, '')}`] : []);
 
 /** The channels that this gateway can start. */
 const STARTABLE = {
@@ -123,6 +191,14 @@ const STARTABLE = {
     servers: ({ homeserver }: Record<string, unknown>) => (typeof homeserver === 'string' ? [homeserver] : []),
   },
   discord: { token: 'botToken', needsBridge: true, apiBase: 'https://discord.com' },
+  slack: { token: 'botToken', secrets: ['appToken'], needsBridge: true, apiBase: 'https://slack.com' },
+  email: {
+    token: 'password',
+    needsBridge: true,
+    servers: ({ imapHost, smtpHost }: Record<string, unknown>) => [imapHost, smtpHost].flatMap(toServerUrl),
+  },
+  ntfy: { token: 'accessToken', isTokenOptional: true, needsBridge: false, apiBase: 'https://ntfy.sh' },
+  whatsapp: { token: 'accessToken', secrets: ['secret', 'verifyToken'], needsBridge: true, apiBase: 'https://graph.facebook.com' },
   // The key is not sent anywhere: it only signs.
   nostr: { token: 'privateKey', needsBridge: false },
 } as const satisfies Record<string, StartableSpec>;
@@ -131,7 +207,18 @@ export const STARTABLE_CHANNELS = Object.keys(STARTABLE) as StartableChannel[];
 export const isStartable = (name: string): name is StartableChannel => Object.hasOwn(STARTABLE, name);
 export const getStartableSpec = (name: StartableChannel): StartableSpec => STARTABLE[name];
 
-const SECRET_NAMES = ['bearerToken', 'botToken', 'appToken', 'accessToken', 'privateKey', 'token', 'password', 'secret', 'clientSecret'];
+const SECRET_NAMES = [
+  'bearerToken',
+  'botToken',
+  'appToken',
+  'accessToken',
+  'privateKey',
+  'token',
+  'password',
+  'secret',
+  'clientSecret',
+  'verifyToken',
+];
 
 /** Whether a path leads to a secret of a channel. */
 export const isChannelSecret = ([section, , name = '', ...rest]: readonly string[]): boolean =>

@@ -4,6 +4,8 @@ import { verifies } from '../../../../tests/requirements.ts';
 import { createDocx, createPdf, createPptx, createXlsx, createZip, toSheetXml } from '../../../../tests/support/office-files.ts';
 import type { DocumentPassages, PassageRequest } from '../document-reader.ts';
 import { inlineDocumentReader } from '../inline-document-reader.ts';
+import type { OcrSettings, PageOcr } from '../ocr.ts';
+import { readPassages } from './read-passages.ts';
 import { PASSAGE_CHARS } from './passage-builder.ts';
 
 const open = new AbortController().signal;
@@ -265,6 +267,18 @@ describe('passages of a document', () => {
     // Messages of maildirs and mbox files have no names that say what they are.
     expect(await split('cur/1.host:2,S', mail)).toEqual(result);
     expect((await split('Inbox', 'Received: by x\r\nSubject: Eggs\r\n\r\nThree.')).title).toBe('Eggs');
+  });
+
+  verifies('sources/passages', 'of a picture are its recognized paragraphs; without text it is no failure', async () => {
+    const read = (found: string) => {
+      const ocr = { readPicture: async () => found } as unknown as PageOcr;
+      return readPassages({ name: 'a.png', bytes: new Uint8Array([1]), ocr: { languages: ['eng'] } as unknown as OcrSettings }, open, {
+        ocr,
+      });
+    };
+    expect((await read('Herons\n\nStorks')).passages.map(({ text }) => text.trim())).toEqual(['Herons\n\nStorks']);
+    expect(await read('')).toMatchObject({ passages: [], notes: ['No text was found in this picture'] });
+    await expect(split('a.png', new Uint8Array([1]))).rejects.toThrow('turn on text recognition');
   });
 
   verifies('sources/passages', 'are those of an EPUB, chapter by chapter', async () => {

@@ -9,7 +9,7 @@ export async function readPicturePassages(
   if (!ocr || !settings)
     throw createUnreadableError(name, 'is a picture. To read text in pictures, turn on text recognition and keep Perch open in a tab');
   const text = await ocr.readPicture(bytes, settings, signal);
-  if (text === '') throw createUnreadableError(name, 'has no text that can be read');
+  if (text === '') return { notes: ['No text was found in this picture'] };
   for (const paragraph of text.split('\n\n')) builder.add({ text: paragraph, place: {} });
   return { notes: ['Read from a picture by text recognition, which makes mistakes'] };
 }

@@ -67,7 +67,9 @@ export async function readPassages(
   const { notes = [], ...facts } = await read({ ...request, kind, bytes }, context);
   const { text, passages } = builder.finish();
   if (builder.isTruncated) notes.push(`Only the first ${MAX_DOCUMENT_CHARS / 1024 / 1024} million characters were read`);
-  if (passages.length === 0) throw createUnreadableError(name, notes.length > 0 ? `has no text. ${notes.join('. ')}` : 'has no text');
+  // Most pictures in a folder have none, and reading them again would find none either.
+  if (passages.length === 0 && kind !== 'picture')
+    throw createUnreadableError(name, notes.length > 0 ? `has no text. ${notes.join('. ')}` : 'has no text');
   return { kind, ...facts, ...(notes.length > 0 ? { notes } : {}), text, passages };
 }
 

@@ -18,9 +18,13 @@ export function toAnnotations({ start, citations, sources }: CitationsEvent, off
   });
 }
 
-function toAnnotation({ start, end }: Citation, { id, url, title, path, documentId, kind }: CitedSource, shift: number): Annotation {
-  if (url !== undefined && (kind === 'web' || documentId === undefined))
-    return { type: 'url_citation', start_index: start + shift, end_index: end + shift, url, title };
+/** Whether a source is cited by its address; a document that was loaded from an address is cited as a document. */
+export const isWebSource = (source: CitedSource): source is CitedSource & { url: string } =>
+  source.url !== undefined && (source.kind === 'web' || source.documentId === undefined);
+
+function toAnnotation({ start, end }: Citation, source: CitedSource, shift: number): Annotation {
+  const { id, title, path, documentId } = source;
+  if (isWebSource(source)) return { type: 'url_citation', start_index: start + shift, end_index: end + shift, url: source.url, title };
   return { type: 'file_citation', index: end + shift, file_id: documentId ?? id, filename: path ?? title };
 }
 

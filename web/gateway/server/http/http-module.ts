@@ -1,5 +1,4 @@
 import { lazy } from '#shared/async/lazy.ts';
-import { allowsScope } from '#shared/rpc/scopes.ts';
 import type { AgentToolkit } from '../../agent/toolkit/agent-toolkit.ts';
 import { VAULT_SCOPE } from '../../agent/budgets/budget-scopes.ts';
 import type { Budgets } from '../../agent/budgets/budgets.ts';
@@ -9,14 +8,15 @@ import type { RunsDeps } from '../../agent/runs/run-types.ts';
 import type { Runs } from '../../agent/runs/runs.ts';
 import type { ToolRegistry } from '../../agent/tools/tool-registry.ts';
 import type { ContentLabels } from '../../agent/trust/content-labels.ts';
+import type { WebSearch } from '../../agent/web-search/web-search.ts';
 import type { AudioConverter } from '../../audio/audio-converter.ts';
+import type { Config } from '../../config/gateway-config.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
 import type { Providers } from '../../providers/providers.ts';
 import type { LogWriter } from '../../system/log/log.ts';
 import { defineModule, type Lazy } from '../../system/modules.ts';
 import type { CallerRights } from '../access/caller-rights.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { toKeySessionId } from './request-target.ts';
 
 interface HttpNeeds extends Pick<HttpDeps, 'clock' | 'fault' | 'version'> {
   bridge: Bridge;
@@ -33,6 +33,8 @@ interface HttpNeeds extends Pick<HttpDeps, 'clock' | 'fault' | 'version'> {
   labels: ContentLabels;
   agentToolkit: Lazy<AgentToolkit>;
   budgets: Lazy<Budgets>;
+  config: Pick<Config, 'settings'>;
+  webSearch: Lazy<Pick<WebSearch, 'search'>>;
 }
 
 /** `/v1` and `/mcp`: a page does not need them. */
@@ -40,17 +42,20 @@ export const httpModule = defineModule<HttpNeeds>()({
   name: 'http',
   needs: [
     ...(['clock', 'fault', 'version', 'bridge', 'audio', 'providers', 'runs', 'runDeps', 'agents', 'rights'] as const),
-    ...(['log', 'tools', 'wikis', 'labels', 'agentToolkit', 'budgets'] as const),
+    ...(['log', 'tools', 'wikis', 'labels', 'agentToolkit', 'budgets', 'config', 'webSearch'] as const),
   ],
   async load({ runDeps, rights, ...needs }) {
     const { vault, timeZone, agent } = runDeps;
     const { providers, clock, version, fault, tools, labels, bridge, audio, log } = needs;
-    const [budgets, { createHttpHandler }, { HttpAgents }, { speechPort }] = await Promise.all([
-      needs.budgets.load(),
-      import('./http-handler.ts'),
-      import('../../agent/runs/http-agents.ts'),
-      import('#shared/ports/speech-port.ts'),
-    ]);
+    const [budgets, { createHttpHandler }, { HttpAgents }, { speechPort }, { isolateKeySessions }, { createModelWebSearch }] =
+      await Promise.all([
+        needs.budgets.load(),
+        import('./http-handler.ts'),
+        import('../../agent/runs/http-agents.ts'),
+        import('#shared/ports/speech-port.ts'),
+        import('./key-sessions.ts'),
+        import('./search/model-web-search.ts'),
+      ]);
     return createHttpHandler({
       agents: isolateKeySessions(new HttpAgents({ ...runDeps, ...needs }), rights.scopes),
       mcp: lazy(async () =>
@@ -67,6 +72,7 @@ export const httpModule = defineModule<HttpNeeds>()({
       },
       canSearch: async (agentId, principal) =>
         (await tools.listOffered(agent(agentId), principal)).some(({ name }) => name === 'web_search'),
+      webSearch: createModelWebSearch({ ...needs, rights }),
       hasVaultBudget: () => budgets.hasVaultBudget,
       note: (level, message, fields) => log.write(level, 'http', message, fields),
       speak: (params, signal) => bridge.call(speechPort, 'speech.speak', params, { signal }),
@@ -82,16 +88,3 @@ export const httpModule = defineModule<HttpNeeds>()({
     });
   },
 });
-
-/** Keys without the scope `chat` have separate sessions: the session names that they send do not reach the owner’s chats. */
-function isolateKeySessions(agents: HttpDeps['agents'], scopesFor: CallerRights['scopes']): HttpDeps['agents'] {
-  return {
-    list: () => agents.list(),
-    async *run(request) {
-      const { sessionId, principal } = request;
-      const scopes = sessionId === undefined ? undefined : await scopesFor(principal);
-      const isIsolated = sessionId !== undefined && scopes && !allowsScope(scopes, 'chat');
-      yield* agents.run(isIsolated ? { ...request, sessionId: toKeySessionId(principal, sessionId) } : request);
-    },
-  };
-}

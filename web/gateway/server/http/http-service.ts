@@ -4,10 +4,11 @@ import type { Link } from '#shared/link/link.ts';
 import type { SpliceFailure, UsageReceipt } from '#shared/link/splice.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { formatErrorBody } from '#shared/http/error-body.ts';
-import { isHookUrl } from '#shared/http/hook-path.ts';
+import { isHookUrl, parseChannelHookPath } from '#shared/http/hook-path.ts';
 import { OAUTH_CALLBACK_PATH } from '#shared/oauth-callback-path.ts';
 import { PUSH_ANSWER_PATH } from '#shared/push-answer-path.ts';
 import type { PushAnswersDeps } from './push-answers.ts';
+import type { RunningChannels } from '../../automation/channels/running-channels.ts';
 import type { Hooks } from '../../automation/hooks/hooks.ts';
 import type { Authorizations } from '../../config/oauth/authorizations.ts';
 import type { Providers } from '../../providers/providers.ts';
@@ -31,6 +32,7 @@ interface HttpServiceDeps extends PushAnswersDeps {
   http: Lazy<HttpHandler>;
   authorizations: Lazy<Authorizations>;
   hooks: Lazy<Hooks>;
+  runningChannels: Lazy<Pick<RunningChannels, 'receiveCall'>>;
   clock: Clock;
   vault: Pick<Vault, 'usage'>;
   providers: Providers;
@@ -94,10 +96,12 @@ export class HttpService {
     });
   }
 
-  /** A call of an incoming hook, which the bridge does not authenticate. */
+  /** A call of an incoming hook or of a channel's platform, which the bridge does not authenticate. */
   async #receiveCall(request: Request): Promise<Response> {
-    const { hooks, fault } = this.#deps;
+    const { hooks, runningChannels, fault } = this.#deps;
     try {
+      const channel = parseChannelHookPath(new URL(request.url).pathname);
+      if (channel !== undefined) return (await (await runningChannels.load()).receiveCall(channel, request)) ?? createNotRunningResponse();
       return await (await hooks.load()).receive(request);
     } catch (error) {
       const { message } = fault(error);
@@ -113,6 +117,10 @@ export class HttpService {
     return new Response(body, head);
   }
 }
+
+/** The platform calls again: the channel may still be starting. */
+const createNotRunningResponse = (): Response =>
+  Response.json(formatErrorBody('api_error', 'This channel is not running.'), { status: 503, headers: { 'retry-after': '30' } });
 
 /**
  * Stores the usage of spliced calls; resolves once it is stored. The same receipt may arrive several times, even at another host: it counts

@@ -230,7 +230,8 @@ describe('agents run by a key', () => {
     await using gw = await createTestGateway(scripted([]));
     const { owner, client } = await createProgramClient(gw, ['chat', 'files']);
     await owner.call('config.patch', { patch: { tools: { policies: { '*': 'auto' } } } });
-    for (const path of ['skills/x/SKILL.md', 'Skills/x/SKILL.md', 'prompts/a.md', 'MEMORY.md', 'memory.md', 'memory/2026-01-01.md']) {
+    const memory = ['MEMORY.md', 'memory.md', 'memory/2026-01-01.md'];
+    for (const path of ['skills/x/SKILL.md', 'Skills/x/SKILL.md', 'prompts/a.md', 'HEARTBEAT.md', 'Heartbeat.MD', ...memory]) {
       await expect(client.call('workspace.write', { workspace: 'main', path, content: 'x' }), path).rejects.toMatchObject({
         code: 'AUTH_REQUIRED',
       });
@@ -268,6 +269,10 @@ describe('agents run by a key', () => {
     await run(own.jobId);
     expect(offered.at(-1)).toContain('file_write');
     await client.call('cron.update', { id: own.jobId, message });
+    await run(own.jobId);
+    expect(offered.at(-1)).not.toContain('file_write');
+    // Its text stays that of the key, whatever else a person changes.
+    await owner.call('cron.update', { id: own.jobId, name: 'Mine', message });
     await run(own.jobId);
     expect(offered.at(-1)).not.toContain('file_write');
     await owner.call('cron.update', { id: own.jobId, message: 'current_time {}' });

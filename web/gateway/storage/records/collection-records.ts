@@ -16,6 +16,8 @@ export interface CollectionRecord {
   updatedAt: number;
   /** Sources that are still to be listed. Indexing continues after a restart; null if none is left. */
   pending: { sourceIds: string[]; startedAt: number } | null;
+  /** Whether a key with limited scopes wrote the name or description: they are left out of instructions. */
+  isUnreviewed?: boolean;
 }
 
 /** A document of a collection. */

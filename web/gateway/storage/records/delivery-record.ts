@@ -5,7 +5,7 @@ export interface DeliveryRecord extends Delivery {
   /** Requests with the same key are one delivery. */
   key: string;
   path?: string;
-  buttons?: readonly { label: string; value: string }[];
+  buttons?: readonly { label: string; value: string; emoji?: string }[];
   outside?: readonly string[];
   quotedUrls?: readonly string[];
   isUrgent?: boolean;

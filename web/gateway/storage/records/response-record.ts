@@ -58,10 +58,18 @@ export interface ReasoningItem {
   status: ItemStatus;
 }
 
+/** A web search that Perch has run for the model. */
+export interface SearchCallItem {
+  type: 'web_search_call';
+  id: string;
+  status: 'in_progress' | 'completed' | 'failed';
+  action: { type: 'search'; query: string; queries: string[]; sources?: { type: 'url'; url: string }[] };
+}
+
 /** Item of a conversation. */
-export type Item = MessageItem | CallItem | CustomCallItem | CallOutputItem | ReasoningItem;
+export type Item = MessageItem | CallItem | CustomCallItem | CallOutputItem | ReasoningItem | SearchCallItem;
 /** Item that a model can create. */
-export type OutputItem = MessageItem | CallItem | CustomCallItem | ReasoningItem;
+export type OutputItem = MessageItem | CallItem | CustomCallItem | ReasoningItem | SearchCallItem;
 
 /** A stored response. */
 export interface ResponseRecord {

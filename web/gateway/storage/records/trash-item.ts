@@ -31,6 +31,8 @@ export interface TrashedPage extends TrashItemFields {
   path: string;
   content: string;
   frontMatter?: string;
+  /** Sources of its label; undefined in items of builds that left the label at the path. */
+  outside?: string[];
 }
 
 export interface TrashedMemory extends TrashItemFields {

@@ -13,11 +13,11 @@ import { buildGraph } from '../../../knowledge/wiki/wiki-graph.ts';
 import { type Finding, MAX_PAIRS } from '../../../knowledge/wiki/wiki-health.ts';
 import { LinkTargets } from '../../../knowledge/wiki/wiki-links.ts';
 import { computeVersion, getLinks } from '../../../knowledge/wiki/wiki-page.ts';
-import { toPagePath } from '../../../knowledge/wiki/page-path.ts';
 import { toChangeView, toClaimView, toHeadView, toPageView, toPairView } from '../../../knowledge/wiki/wiki-views.ts';
 import type { Lazy } from '../../../system/modules.ts';
 import type { Trash } from '../../trash/trash.ts';
-import { type ClaimOrigin, WIKI_FOLDER, type Wikis } from './wikis.ts';
+import { toPageLabel } from './page-label.ts';
+import type { ClaimOrigin, Wikis } from './wikis.ts';
 
 type MethodNames = keyof typeof wikiContracts extends `wiki.${infer Name}` ? Name : never;
 type WikiHandlers = {
@@ -56,7 +56,7 @@ export const createWikiHandlers = (
       [...files.values()].map(({ page: { path: pagePath, title, aliases = [] } }) => ({ path: pagePath, title, aliases })),
     );
     return {
-      ...(await labels.getLinkOrigins('file', `${workspace}/${WIKI_FOLDER}/${page.path}`)),
+      ...(await labels.getLinkOrigins('file', toPageLabel(workspace, page.path))),
       page: toPageView(page),
       claims: page.claims.map(toClaimView),
       links: getLinks(page).map(({ target, heading, line }) => ({
@@ -73,7 +73,7 @@ export const createWikiHandlers = (
   async savePage({ agentId, path, content, version, title, kind, tags, aliases, frontMatter, outside = [] }) {
     const { vault, prepare, workspace } = wikis.getWiki(agentId);
     const page = { path, content, title, kind, tags, aliases, frontMatter };
-    const name = `${workspace}/${WIKI_FOLDER}/${toPagePath(path)}`;
+    const name = toPageLabel(workspace, path);
     const isLabelled = (await labels.getSources('file', name)).length > 0;
     await labels.add('file', name, outside);
     const saved = await vault.savePage(page, { seen: version }).catch(async (error: unknown) => {
@@ -86,12 +86,18 @@ export const createWikiHandlers = (
   },
 
   async removePage({ agentId, path, version }) {
-    const { vault } = wikis.getWiki(agentId);
+    const { vault, workspace } = wikis.getWiki(agentId);
     const page = await vault.getPage(path);
     if (!page) throw createNoPageError(path);
     const { title, content, frontMatter } = page;
-    const item = { kind: 'page', agentId, title, path: page.path, content, ...(frontMatter === undefined ? {} : { frontMatter }) } as const;
-    const remove = () => vault.removePage(path, { seen: version ?? computeVersion(page) });
+    const label = toPageLabel(workspace, page.path);
+    const outside = [...(await labels.getSources('file', label))];
+    const fields = { title, path: page.path, content, outside, ...(frontMatter === undefined ? {} : { frontMatter }) };
+    const item = { kind: 'page', agentId, ...fields } as const;
+    const remove = async () => {
+      await vault.removePage(path, { seen: version ?? computeVersion(page) });
+      await labels.remove('file', label);
+    };
     return { removed: true, page: toPageView(page), trashId: await (await trash.load()).store(item, remove) };
   },
 
@@ -185,7 +191,7 @@ export const createWikiHandlers = (
     const { vault, workspace } = wikis.getWiki(agentId);
     // The file may come from anybody.
     const report = await vault.claims.importLines('import.jsonl', content, (page) =>
-      labels.add('file', `${workspace}/${WIKI_FOLDER}/${toPagePath(page)}`, [toSource('import', 'claims')]),
+      labels.add('file', toPageLabel(workspace, page), [toSource('import', 'claims')]),
     );
     await vault.initialize();
     return report;

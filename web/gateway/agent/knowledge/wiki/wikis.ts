@@ -14,6 +14,7 @@ import type { ClaimsManager } from '../../../knowledge/wiki/claims-manager.ts';
 import { isMarkdown } from '../../../knowledge/wiki/page-path.ts';
 import { WikiSearch } from '../../../knowledge/wiki/wiki-search.ts';
 import { CLAIMS_DIR, WikiVault } from '../../../knowledge/wiki/wiki-vault.ts';
+import { WIKI_FOLDER } from './page-label.ts';
 
 export interface WikisDeps {
   vault: Pick<Vault, 'files' | 'onRemoteChanges'>;
@@ -24,8 +25,6 @@ export interface WikisDeps {
   fault(error: unknown): unknown;
 }
 
-/** Folder of a workspace's wiki; with a bridge it is mirrored to `<home>/workspaces/<name>/wiki`. */
-export const WIKI_FOLDER = 'wiki';
 /** Minimum interval in milliseconds between change events. */
 const EMIT_INTERVAL_MS = 100;
 /** Maximum number of paths in a change event; beyond it clients reload everything. */

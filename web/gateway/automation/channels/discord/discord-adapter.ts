@@ -3,7 +3,16 @@ import { z } from '#shared/rpc/zod.ts';
 import { sleep } from '#shared/async/watchdog.ts';
 import { sha256 } from '#shared/sha256.ts';
 import type { IncomingFile, IncomingMessage, PendingMessage } from '../../../storage/records/channel-state.ts';
-import type { Button, ButtonPress, ChannelAdapter, PollContext, PollResult, Post, SendContext } from '../channel-adapter.ts';
+import type {
+  Button,
+  ButtonPress,
+  ChannelAdapter,
+  DeletedMessage,
+  PollContext,
+  PollResult,
+  Post,
+  SendContext,
+} from '../channel-adapter.ts';
 import { PlatformError } from '../platform-request.ts';
 import { splitText } from '../split-text.ts';
 import { DiscordApi, type DiscordApiDeps } from './discord-api.ts';
@@ -36,6 +45,7 @@ const gatewayInfo = z.object({
   url: z.string(),
   session_start_limit: z.object({ remaining: z.number(), reset_after: z.number() }).optional().catch(undefined),
 });
+const deletedMessage = z.object({ id: snowflake, channel_id: snowflake });
 const sentMessage = z.object({ id: snowflake });
 const directChannel = z.object({ id: snowflake });
 const anything = z.unknown();
@@ -61,6 +71,7 @@ export class DiscordAdapter implements ChannelAdapter {
   readonly #directChannels = new Map<string, string>();
   readonly #pressTokens = new Map<string, string>();
   #messages: DiscordMessage[] = [];
+  #deleted: DeletedMessage[] = [];
   #presses: ButtonPress[] = [];
   #self = '';
   #connection: DiscordConnection | undefined;
@@ -86,8 +97,9 @@ export class DiscordAdapter implements ChannelAdapter {
     if (!isConnected) await this.#connect(signal);
     else await this.#waitForNews(signal);
     const context = { self: this.#self, now: clock.now(), getChannel: (id: string) => this.#channels.get(id) };
-    const [received, presses] = [this.#messages, this.#presses];
+    const [received, deleted, presses] = [this.#messages, this.#deleted, this.#presses];
     this.#messages = [];
+    this.#deleted = [];
     this.#presses = [];
     const messages: IncomingMessage[] = [];
     for (const source of received) {
@@ -99,9 +111,11 @@ export class DiscordAdapter implements ChannelAdapter {
     const session = this.#connection?.session ?? this.#session;
     const storedSeq = parseSession(cursors['session']);
     const isMoved =
-      session?.id !== storedSeq?.id || messages.length + presses.length > 0 || (session?.seq ?? 0) - (storedSeq?.seq ?? 0) >= SEQ_STEP;
+      session?.id !== storedSeq?.id ||
+      messages.length + deleted.length + presses.length > 0 ||
+      (session?.seq ?? 0) - (storedSeq?.seq ?? 0) >= SEQ_STEP;
     return {
-      ...{ messages, presses, nextMs: 0 },
+      ...{ messages, deleted, presses, nextMs: 0 },
       cursors: { self: this.#self, last: this.#missed.toText(), ...(isMoved ? { session: session ? JSON.stringify(session) : '' } : {}) },
     };
   }
@@ -229,6 +243,12 @@ export class DiscordAdapter implements ChannelAdapter {
         this.#messages.push(message);
         return this.#wake();
       }
+      case 'MESSAGE_DELETE': {
+        const { data: deleted } = deletedMessage.safeParse(data);
+        if (!deleted) return;
+        this.#deleted.push({ to: deleted.channel_id, platformId: deleted.id });
+        return this.#wake();
+      }
       case 'INTERACTION_CREATE': {
         const found = toButtonPress(data);
         if (!found) return;
@@ -251,7 +271,7 @@ export class DiscordAdapter implements ChannelAdapter {
 
   /** Resolves when there is something to report, or the connection has ended. */
   async #waitForNews(signal: AbortSignal): Promise<void> {
-    if (this.#messages.length + this.#presses.length > 0) return;
+    if (this.#messages.length + this.#deleted.length + this.#presses.length > 0) return;
     const woken = new AbortController();
     this.#wake = () => woken.abort();
     await sleep(this.#deps.clock, POLL_MS, AbortSignal.any([signal, woken.signal])).catch(() => {});

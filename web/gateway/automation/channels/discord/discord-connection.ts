@@ -20,7 +20,7 @@ const READY_TIMEOUT_MS = 30_000;
 const RESUMABLE_CLOSE = 4000;
 const MAX_PAYLOAD_CHARS = 8 * 1024 * 1024;
 
-const payload = z.object({ op: z.number().int(), d: z.unknown(), s: z.number().int().nullish(), t: z.string().nullish() });
+const payload = z.object({ op: z.number().int(), d: z.unknown().optional(), s: z.number().int().nullish(), t: z.string().nullish() });
 const hello = z.object({ heartbeat_interval: z.number().positive() });
 const ready = z.object({ session_id: z.string(), resume_gateway_url: z.string() });
 

@@ -1,6 +1,7 @@
 import { z } from '#shared/rpc/zod.ts';
 import type { IncomingFile, IncomingMessage } from '../../../storage/records/channel-state.ts';
 import type { ButtonPress } from '../channel-adapter.ts';
+import { parseChatCommand } from '../chat-commands.ts';
 
 export const snowflake = z.string().regex(/^\d{1,20}$/);
 
@@ -50,15 +51,6 @@ const interaction = z.object({
 
 const MESSAGE_TYPES = [0, 19];
 const COMPONENT_PRESS = 3;
-const COMMANDS: Record<string, NonNullable<IncomingMessage['command']>> = {
-  help: 'help',
-  start: 'help',
-  new: 'new',
-  reset: 'new',
-  stop: 'stop',
-};
-/** Discord keeps commands with a slash for itself. */
-const COMMAND = /^[!/](help|start|new|reset|stop)$/i;
 
 /** Name of a channel, and for a thread the channel that it is in. */
 export interface ChannelInfo {
@@ -92,8 +84,8 @@ export function toIncomingMessage(message: DiscordMessage, { self, now, getChann
   const channel = getChannel(channel_id);
   const forwarded = message_snapshots?.map(({ message: { content } }) => content).join('\n');
   const words = (forwarded ?? message.content).replace(new RegExp(`^\\s*<@!?${self}>[\\s:,]*`), '').trim();
-  const [, command = ''] = COMMAND.exec(words) ?? [];
-  const isMention = command !== '' || mentions.some((each) => each.id === self) || referenced_message?.author?.id === self;
+  const command = parseChatCommand(words);
+  const isMention = command !== undefined || mentions.some((each) => each.id === self) || referenced_message?.author?.id === self;
   const files = attachments.map(toFile);
   if (words === '' && files.length === 0) return undefined;
   const isEdit = typeof edited_timestamp === 'string';
@@ -103,7 +95,7 @@ export function toIncomingMessage(message: DiscordMessage, { self, now, getChann
     id: isEdit ? `edit:${id}:${edited_timestamp}` : `message:${id}`,
     conversation: channel_id,
     user: { id: author.id, name: author.username },
-    text: isGroup && words !== '' && command === '' ? `${name}: ${words}` : words,
+    text: isGroup && words !== '' && command === undefined ? `${name}: ${words}` : words,
     isPublic: false,
     to: channel_id,
     title: `Discord: ${isGroup ? `#${channel?.name ?? channel_id}` : name}`,
@@ -115,7 +107,7 @@ export function toIncomingMessage(message: DiscordMessage, { self, now, getChann
     ...(files.length > 0 ? { files } : {}),
     ...(attachments.some(({ waveform }) => waveform !== undefined) ? { isVoice: true } : {}),
     ...(forwarded === undefined ? {} : { isForwarded: true }),
-    ...(command === '' ? {} : { command: COMMANDS[command.toLowerCase()] ?? 'help' }),
+    ...(command === undefined ? {} : { command }),
   };
 }
 

@@ -4,7 +4,7 @@ import { createChannelGateway } from '../../../../../tests/support/channel-gatew
 import { DISCORD_SELF, DISCORD_TOKEN, startDiscordServer } from '../../../../../tests/support/discord-server.ts';
 import { FakeClock } from '../../../../../tests/support/fake-clock.ts';
 import type { PlatformRequest } from '../../../../../tests/support/platform-server.ts';
-import type { Say } from '../../../../../tests/support/test-gateway.ts';
+import type { ModelScript, Say } from '../../../../../tests/support/test-gateway.ts';
 import { toButtonPress } from './discord-messages.ts';
 
 /** Repeats the message. */
@@ -14,11 +14,11 @@ const echoScript = ({ body: { messages } }: { body: { messages: { content: unkno
 const isSend = ({ method, path }: PlatformRequest): boolean => method === 'POST' && path.endsWith('/messages');
 
 /** Discord's server, and a gateway that is connected to it. */
-async function createDiscordGateway(settings: Record<string, unknown> = {}) {
+async function createDiscordGateway(settings: Record<string, unknown> = {}, model: ModelScript = echoScript) {
   const clock = new FakeClock();
   const server = await startDiscordServer(() => clock.now());
   const discord = { enabled: true, botToken: DISCORD_TOKEN, apiBase: server.url, allowedUsers: ['ada', 'bob'], ...settings };
-  const gw = await createChannelGateway({ discord }, { model: echoScript, clock });
+  const gw = await createChannelGateway({ discord }, { model, clock });
   const { client } = await gw.client();
   const status = () => gw.status('discord');
   const passes = (condition: () => boolean | Promise<boolean>, label?: string) => gw.advanceUntil(condition, label, 100);
@@ -164,6 +164,44 @@ describe('discord', () => {
     expect(at.said()).toEqual(['You said: tpyo', 'You said: typo']);
     await at.passes(() => at.server.reactions.length === 4, 'the reactions are removed');
     expect(at.server.reactions[0]).toBe(`PUT ${asked}`);
+  });
+
+  verifies('channels/discord-files', 'files of a message reach the agent, and files of an answer go out', async () => {
+    await using at = await createDiscordGateway({ tools: ['send_file'], owners: ['7'] }, (call) =>
+      call.body.messages.at(-1)?.content === 'send me yours' ? [{ tool: 'send_file', args: { path: 'notes.txt' } }] : ['Here you are'],
+    );
+    await at.client.call('workspace.write', { path: 'notes.txt', content: 'the notes' });
+    await at.runs();
+    at.server.write('send me yours');
+    await at.passes(() => at.server.files.length === 1, 'the file');
+    await at.settles();
+    expect(at.server.files[0]).toContain('filename="notes.txt"');
+    expect(at.server.files[0]).toContain('the notes');
+    const attachment = { id: '1', filename: 'plan.txt', content_type: 'text/plain', size: 6, url: `${at.server.url}/files/plan.txt` };
+    at.server.write('see this', { attachments: [attachment] });
+    await at.passes(() => at.gw.calls.length === 3, 'the document is read');
+    await at.settles();
+    expect(JSON.stringify(at.gw.calls.at(-1)?.body.messages)).toContain('[Document plan.txt]\\na file');
+    // A file that is gone is named in the reply.
+    at.server.write('and this', { attachments: [{ ...attachment, url: `${at.server.url}/gone` }] });
+    await at.passes(() => at.said().some((text) => text.includes('I couldn’t read plan.txt')), 'an answer');
+  });
+
+  verifies('channels/deleted', 'on Discord too', async () => {
+    const gate = Promise.withResolvers<void>();
+    await using at = await createDiscordGateway({}, (call) =>
+      String(call.body.messages.at(-1)?.content).includes('slow') ? [{ wait: gate.promise }, 'slow one'] : echoScript(call),
+    );
+    await at.runs();
+    at.server.write('slow');
+    await at.passes(() => at.gw.calls.length === 1, 'the first one is asked');
+    const taken = at.server.write('taken back');
+    await at.passes(async () => (await at.gw.vault.collection('channelStates').get('discord'))?.pending.length === 2, 'both wait');
+    at.server.remove(taken);
+    await at.passes(async () => (await at.gw.vault.collection('channelStates').get('discord'))?.pending.length === 1, 'one waits');
+    gate.resolve();
+    await at.settles();
+    expect(at.said()).toEqual(['slow one']);
   });
 
   verifies('channels/discord', 'a press of a button comes with who pressed it, and whether others see the chat', () => {

@@ -1,12 +1,21 @@
 import { fromBase64 } from '#shared/base64.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { IncomingFile, IncomingMessage, PendingMessage } from '../../../storage/records/channel-state.ts';
-import type { ChannelAdapter, PollContext, PollResult, Post, SendContext, SentReceipt } from '../channel-adapter.ts';
+import type { ButtonPress, ChannelAdapter, PollContext, PollResult, Post, SendContext, SentReceipt } from '../channel-adapter.ts';
 import { canWrite, type ChannelAccess, getAccessMode } from '../senders.ts';
 import { splitText } from '../split-text.ts';
 import { MatrixApi, type MatrixApiDeps } from './matrix-api.ts';
+import { getReactionTarget, toButtonPress, toMatrixButtons } from './matrix-buttons.ts';
 import { PIECE_FIELD, toRelation, toTextContent } from './matrix-content.ts';
-import { eventList, type JoinedRoom, type MatrixEvent, createSyncFilter, syncResponse, toIncomingMessage } from './matrix-events.ts';
+import {
+  eventList,
+  type JoinedRoom,
+  matrixEvent,
+  type MatrixEvent,
+  createSyncFilter,
+  syncResponse,
+  toIncomingMessage,
+} from './matrix-events.ts';
 import { MatrixRooms } from './matrix-rooms.ts';
 import { RoomHistory } from './room-history.ts';
 
@@ -76,6 +85,7 @@ export class MatrixAdapter implements ChannelAdapter {
     });
     for (const [roomId, { invite_state }] of Object.entries(rooms?.invite ?? {})) this.#rooms.addInvite(roomId, self, invite_state.events);
     const messages: IncomingMessage[] = [];
+    const presses: ButtonPress[] = [];
     const receipts: SentReceipt[] = [];
     for (const [roomId, room] of Object.entries(rooms?.join ?? {})) {
       const events = await this.#readEvents(roomId, room, self, since, signal);
@@ -89,12 +99,14 @@ export class MatrixAdapter implements ChannelAdapter {
         ...this.#history.findRead(roomId, self, room.ephemeral?.events ?? []),
       );
       // Messages from before the channel was turned on are not answered.
-      if (since !== undefined) messages.push(...(await this.#toMessages(roomId, events, self, signal)));
+      if (since === undefined) continue;
+      messages.push(...(await this.#toMessages(roomId, events, self, signal)));
+      presses.push(...(await this.#findPresses(roomId, events, self, signal)));
     }
     await this.#rooms.answerInvites(self, signal);
     this.#isHealthy = true;
     return {
-      ...{ messages, receipts, cursors: { since: next, user: self } },
+      ...{ messages, presses, receipts, cursors: { since: next, user: self } },
       // Avoids a busy loop with a server that does not wait.
       nextMs: next === since && isHealthy ? REPEAT_PAUSE_MS : 0,
     };
@@ -116,7 +128,15 @@ export class MatrixAdapter implements ChannelAdapter {
 
   async post(post: Post, part: string, { sent, signal }: SendContext): Promise<string> {
     const roomId = await this.#rooms.resolve(post.to, await this.#getSelf(signal), signal);
-    return this.#sendPiece(roomId, `${post.id}/${sent.length}`, { ...toTextContent(part), ...toRelation(post) }, signal);
+    const piece = `${post.id}/${sent.length}`;
+    if (!post.buttons?.length) return this.#sendPiece(roomId, piece, { ...toTextContent(part), ...toRelation(post) }, signal);
+    const { legend, fields, emoji } = toMatrixButtons(post.buttons);
+    const content = { ...toTextContent(`${part}\n\n${legend}`), ...fields, ...toRelation(post) };
+    const eventId = await this.#sendPiece(roomId, piece, content, signal);
+    // A reaction of the account's own makes each button one click. Without it, people can still react.
+    for (const [index, key] of emoji.entries())
+      await this.#sendReaction(roomId, eventId, key, `${piece}/button${index}`, signal).catch(() => signal.throwIfAborted());
+    return eventId;
   }
 
   async findPosted(post: Post, _part: string, { sent, signal }: SendContext): Promise<string | null> {
@@ -160,8 +180,12 @@ export class MatrixAdapter implements ChannelAdapter {
       const path = `/rooms/${encodeURIComponent(to)}/redact/${encodeURIComponent(reaction)}/${crypto.randomUUID()}`;
       return void (await this.#api.request('PUT', path, anything, { body: {}, signal }));
     }
-    const relation = { 'm.relates_to': { rel_type: 'm.annotation', event_id: platformId, key: emoji } };
-    this.#reactions.set(platformId, await this.#sendEvent(to, 'm.reaction', crypto.randomUUID(), relation, signal));
+    this.#reactions.set(platformId, await this.#sendReaction(to, platformId, emoji, crypto.randomUUID(), signal));
+  }
+
+  async answerPress({ id, conversation }: ButtonPress, text: string, signal: AbortSignal): Promise<void> {
+    const content = { ...toTextContent(text), msgtype: 'm.notice' };
+    await this.#sendEvent(conversation, 'm.room.message', `press/${id}`, content, signal);
   }
 
   /** Also marks the message as read, since it is being answered now. */
@@ -234,6 +258,27 @@ export class MatrixAdapter implements ChannelAdapter {
       if (message) messages.push(message);
     }
     return messages;
+  }
+
+  /** Presses of buttons, which are reactions to messages of the account. */
+  async #findPresses(roomId: string, events: readonly MatrixEvent[], self: string, signal: AbortSignal): Promise<ButtonPress[]> {
+    const presses: ButtonPress[] = [];
+    for (const reaction of events) {
+      const found = getReactionTarget(reaction, self);
+      if (!found) continue;
+      const path = `/rooms/${encodeURIComponent(roomId)}/event/${encodeURIComponent(found.eventId)}`;
+      const target = await this.#api.find(path, matrixEvent, signal);
+      if (!target) continue;
+      const { isGroup } = await this.#rooms.getInfo(roomId, signal);
+      const press = toButtonPress(reaction, found.emoji, target, { self, roomId, isGroup });
+      if (press) presses.push(press);
+    }
+    return presses;
+  }
+
+  #sendReaction(roomId: string, eventId: string, key: string, transaction: string, signal: AbortSignal): Promise<string> {
+    const relation = { 'm.relates_to': { rel_type: 'm.annotation', event_id: eventId, key } };
+    return this.#sendEvent(roomId, 'm.reaction', transaction, relation, signal);
   }
 
   /** Sends a piece. The server recognizes one that it already has by its number. */

@@ -1,23 +1,14 @@
-import { Marked } from 'marked';
 import type { IncomingMessage } from '../../../storage/records/channel-state.ts';
+import { toMessageHtml } from '../markdown-html.ts';
 
 /** An event may have 65,536 bytes; half of that is left for the formatted text. */
 const MAX_FORMATTED_CHARS = 30_000;
 /** Field of the account's messages with the id of the piece: by it, a piece that may have been sent is found again. */
 export const PIECE_FIELD = 'perch.piece';
 
-const escapeHtml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-
-const markdown = new Marked({
-  gfm: true,
-  breaks: true,
-  // HTML in an answer is text.
-  renderer: { html: ({ text }) => escapeHtml(text), image: ({ text, href }) => escapeHtml(text || href) },
-});
-
 /** A text message, with formatting if it has any. */
 export function toTextContent(text: string): Record<string, unknown> {
-  const html = markdown.parse(text, { async: false }).trim();
+  const html = toMessageHtml(text);
   const isPlain = html === `<p>${text.trim()}</p>` || html.length > MAX_FORMATTED_CHARS;
   return {
     ...{ msgtype: 'm.text', body: text },

@@ -1,5 +1,6 @@
 import { z } from '#shared/rpc/zod.ts';
 import type { IncomingFile, IncomingMessage } from '../../../storage/records/channel-state.ts';
+import { parseChatCommand } from '../chat-commands.ts';
 
 const relation = z.object({
   rel_type: z.string().optional(),
@@ -28,7 +29,7 @@ const messageContent = z.object({
 type MessageContent = z.infer<typeof messageContent>;
 
 /** An unreadable event is skipped, so that it cannot block the others forever. */
-const event = z
+export const matrixEvent = z
   .object({
     type: z.string(),
     event_id: z.string().catch(''),
@@ -39,9 +40,9 @@ const event = z
   })
   .nullable()
   .catch(null);
-export type MatrixEvent = NonNullable<z.infer<typeof event>>;
+export type MatrixEvent = NonNullable<z.infer<typeof matrixEvent>>;
 
-export const eventList = z.array(event).transform((events) => events.filter((each) => each !== null));
+export const eventList = z.array(matrixEvent).transform((events) => events.filter((each) => each !== null));
 
 const events = z.object({ events: eventList }).catch({ events: [] });
 const joinedRoom = z.object({
@@ -69,7 +70,7 @@ export const createSyncFilter = (limit: number): string =>
       account_data: { types: [] },
       state: { types: [], lazy_load_members: true },
       ephemeral: { types: ['m.receipt'] },
-      timeline: { types: ['m.room.message', 'm.room.encrypted', 'm.room.member', 'm.room.name'], limit },
+      timeline: { types: ['m.room.message', 'm.room.encrypted', 'm.reaction', 'm.room.member', 'm.room.name'], limit },
     },
   });
 
@@ -81,16 +82,6 @@ export interface RoomInfo {
   /** Display names of the members, by their ids; empty if they are too many. */
   members: ReadonlyMap<string, string>;
 }
-
-const COMMANDS: Record<string, NonNullable<IncomingMessage['command']>> = {
-  help: 'help',
-  start: 'help',
-  new: 'new',
-  reset: 'new',
-  stop: 'stop',
-};
-/** Element keeps commands with a slash for itself. */
-const COMMAND = /^[!/](help|start|new|reset|stop)$/i;
 
 export const ENCRYPTED_NOTICE =
   'This room is encrypted, and I can’t read encrypted messages. Please start a chat with me with encryption turned off.';
@@ -128,13 +119,13 @@ export async function toIncomingMessage(source: MatrixEvent, context: ReadContex
   const senderName = room.members.get(sender) || sender;
   const selfName = room.members.get(self) ?? '';
   const text = isGroup ? removeMention(words, self, selfName) : words;
-  const [, command = ''] = COMMAND.exec(text) ?? [];
+  const command = parseChatCommand(text);
   const mentioned = isMention(content, words, { ...context, selfName }) || isReplyToOwn(related, context);
   return {
     id: `event:${eventId}`,
     conversation: await toConversation(roomId, thread),
     user: { id: sender, name: sender },
-    text: isGroup && text !== '' && command === '' ? `${senderName}: ${text}` : text,
+    text: isGroup && text !== '' && command === undefined ? `${senderName}: ${text}` : text,
     isPublic: false,
     to: roomId,
     title: `Matrix: ${room.name || (isGroup ? roomId : senderName)}`,
@@ -146,7 +137,7 @@ export async function toIncomingMessage(source: MatrixEvent, context: ReadContex
     ...(isEdit ? { isEdit } : {}),
     ...(files.length > 0 ? { files } : {}),
     ...(content['org.matrix.msc3245.voice'] === undefined ? {} : { isVoice: true }),
-    ...(command === '' ? {} : { command: COMMANDS[command.toLowerCase()] ?? 'help' }),
+    ...(command === undefined ? {} : { command }),
     ...(isEncrypted ? { notice: ENCRYPTED_NOTICE } : {}),
   };
 }
@@ -174,7 +165,7 @@ function toFiles({ msgtype, url, body, filename, info }: MessageContent): Incomi
 }
 
 function isMention(content: MessageContent, words: string, { self, selfName }: { self: string; selfName: string }): boolean {
-  if (COMMAND.test(words)) return true;
+  if (parseChatCommand(words)) return true;
   const named = content['m.mentions']?.user_ids;
   if (named) return named.includes(self);
   // Older clients only link to the account, or write its name at the start.

@@ -100,7 +100,9 @@ export class MatrixRooms {
     const { api } = this.#deps;
     const rooms = (await this.#loadDirect(self, signal))[to] ?? [];
     for (const roomId of rooms.toReversed()) {
-      if (!(await this.getInfo(roomId, signal)).isGroup) return roomId;
+      const { isGroup, members } = await this.getInfo(roomId, signal);
+      // The user may have left, and someone else may be there. A user who has not answered the invitation is not a member yet.
+      if (!isGroup && [...members.keys()].every((member) => member === self || member === to)) return roomId;
     }
     const created = await api.request('POST', '/createRoom', z.object({ room_id: z.string() }), {
       body: { is_direct: true, invite: [to], preset: 'trusted_private_chat' },

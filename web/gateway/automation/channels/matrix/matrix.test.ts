@@ -7,6 +7,7 @@ import { isMatrixCall, MATRIX_SELF, MATRIX_TOKEN, startMatrixServer } from '../.
 import { failFirst } from '../../../../../tests/support/platform-server.ts';
 import type { Say } from '../../../../../tests/support/test-gateway.ts';
 
+const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=', 'base64');
 const ADA = '@ada:matrix.test';
 const BOB = '@bob:matrix.test';
 
@@ -27,6 +28,7 @@ async function createMatrixGateway(settings: Record<string, unknown> = {}, optio
   const isSettled = async () => (await gw.vault.collection('channelStates').get('matrix'))?.pending.length === 0;
   return {
     ...{ server, gw, client, clock, status, said },
+    sessionId: async () => (await client.call('sessions.list', {})).sessions[0]?.sessionId ?? '',
     passes: gw.advanceUntil,
     runs: () => gw.advanceUntil(async () => (await status()).status === 'running', 'it runs'),
     settles: () => gw.advanceUntil(isSettled, 'no message waits'),
@@ -165,6 +167,23 @@ describe('matrix', () => {
     },
   );
 
+  verifies('channels/matrix-invites', 'a private chat that the owner has left gets no message for the owner', async () => {
+    await using at = await createMatrixGateway({ owners: [ADA] });
+    await at.runs();
+    const first = at.server.openRoom([ADA], { isInvited: true });
+    await at.passes(() => at.server.direct()[ADA]?.length === 1, 'it joins');
+    const members = at.server.rooms.get(first)?.members;
+    members?.delete(ADA);
+    members?.set(BOB, 'Bob');
+    const target = { kind: 'channel', channelId: 'matrix', to: ADA };
+    await at.client.call('config.patch', { patch: { deliveries: { targets: [{ id: 'me', name: 'Me', target }] } } });
+    await at.client.call('deliveries.test', { targetId: 'me' });
+    await at.passes(() => at.said().length === 1, 'the message');
+    const [, second] = at.server.direct()[ADA] ?? [];
+    expect([...at.server.rooms.keys()]).toEqual([first, second]);
+    expect([...(at.server.rooms.get(second ?? '')?.members.keys() ?? [])]).toEqual([ADA, MATRIX_SELF]);
+  });
+
   verifies(
     'channels/matrix-once',
     'lost responses, errors, limits, repeats and gaps: each message is answered once, in one message',
@@ -231,6 +250,46 @@ describe('matrix', () => {
     await at.settles();
     expect(at.said()).toEqual([expect.stringContaining('encryption turned off')]);
     expect(at.gw.calls).toEqual([]);
+  });
+
+  verifies('channels/matrix-files', 'pictures and documents reach the agent, and files of an answer go out', async () => {
+    await using at = await createMatrixGateway(
+      { tools: ['send_file'], owners: [ADA] },
+      {
+        model: ({ body: { messages } }) =>
+          messages.at(-1)?.content === 'send me yours' ? [{ tool: 'send_file', args: { path: 'notes.txt' } }] : ['Here you are'],
+      },
+    );
+    const room = at.server.openRoom();
+    await at.client.call('workspace.write', { path: 'notes.txt', content: 'the notes' });
+    await at.runs();
+    at.server.write(room, 'send me yours');
+    await at.passes(() => at.server.media.size === 1, 'the file');
+    await at.settles();
+    expect(at.server.sent().at(-1)?.content).toMatchObject({
+      ...{ msgtype: 'm.file', filename: 'notes.txt', url: 'mxc://matrix.test/file1' },
+      info: { size: 9 },
+    });
+    expect(at.server.media.get('file1')?.bytes.toString()).toBe('the notes');
+    at.server.media.set('plan', { bytes: Buffer.from('bread and wine'), mimeType: 'text/plain' });
+    const share = (id: string, more: object = {}) =>
+      at.server.write(room, 'plan.txt', { msgtype: 'm.file', url: `mxc://matrix.test/${id}`, info: { mimetype: 'text/plain' }, ...more });
+    share('plan');
+    await at.passes(
+      () => JSON.stringify(at.gw.calls.at(-1)?.body.messages).includes('[Document plan.txt]\\nbread and wine'),
+      'the document',
+    );
+    await at.settles();
+    at.server.media.set('face', { bytes: PNG, mimeType: 'image/png' });
+    share('face', { msgtype: 'm.image', body: 'What is this?', filename: 'face.png', info: { mimetype: 'image/png' } });
+    await at.passes(() => JSON.stringify(at.gw.calls.at(-1)?.body.messages).includes('What is this?'), 'the picture with its caption');
+    await at.settles();
+    const sent = (await at.client.call('chat.history', { sessionId: await at.sessionId() })).messages.findLast(
+      ({ role }) => role === 'user',
+    );
+    expect(JSON.stringify(sent?.content)).toContain('face.png');
+    share('gone');
+    await at.passes(() => at.said().some((text) => String(text).includes('I couldn’t read plan.txt')), 'an answer about the file');
   });
 
   verifies('channels/reactions', 'a message shows a reaction while it is answered, if that is turned on', async () => {

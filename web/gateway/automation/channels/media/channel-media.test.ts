@@ -63,6 +63,17 @@ describe('files on Telegram', () => {
     expect(at.gw.faults).toEqual([]);
   });
 
+  verifies('channels/owner-accounts', 'a recording that the owner sends is from outside, unless it is a voice message', async () => {
+    await using at = await createMediaGateway({ settings: { owners: ['7'] } });
+    at.server.downloads.set('v', Buffer.from('ogg')).set('a', Buffer.from('mp3'));
+    at.server.write(undefined, { more: { voice: { file_id: 'v' } } });
+    await at.gw.advanceUntil(() => at.said().length === 1, 'the first answer');
+    expect((await at.getUserMessage())?.outside).toEqual([]);
+    at.server.write(undefined, { more: { audio: { file_id: 'a', file_name: 'call.mp3' } } });
+    await at.gw.advanceUntil(() => at.said().length === 2, 'the second answer');
+    expect((await at.getUserMessage())?.outside).toEqual(['document:call.mp3']);
+  });
+
   verifies('channels/voice', 'a reply is not spoken if that is turned off, and without a model the sender is told', async () => {
     await using at = await createMediaGateway({ withSpeech: false, settings: { voiceReplies: false } });
     at.server.downloads.set('v', Buffer.from('ogg'));

@@ -2,6 +2,7 @@ import { toBase64 } from '#shared/base64.ts';
 import type { AttachmentInput } from '#shared/rpc/methods/chat-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { MAX_ATTACHMENTS_BYTES, MAX_IMAGE_BYTES } from '../../../agent/runs/attachments.ts';
+import { toSource } from '../../../agent/trust/content-sources.ts';
 import { getDocumentKind } from '../../../documents/document-kinds.ts';
 import { ProviderError } from '../../../providers/provider.ts';
 import type { IncomingFile, PendingMessage } from '../../../storage/records/channel-state.ts';
@@ -18,6 +19,8 @@ const MAX_DOCUMENT_CHARS = 20_000;
 export interface ReadMessage {
   text: string;
   attachments: AttachmentInput[];
+  /** Outside sources of texts that are no attachments. */
+  outside: string[];
   /** Sentences about files that could not be read, for the sender. */
   problems: string[];
 }
@@ -39,6 +42,7 @@ export async function readFiles(
 ): Promise<ReadMessage> {
   const texts = text === '' ? [] : [text];
   const attachments: AttachmentInput[] = [];
+  const outside: string[] = [];
   const problems: string[] = [];
   let totalBytes = 0;
   const attach = ({ name, mimeType, bytes }: MediaFile): void => {
@@ -57,7 +61,10 @@ export async function readFiles(
       case 'audio': {
         const transcript = await media.transcribe(fetched, principal, signal);
         if (transcript === '') throw new MediaError('nothing was said in it');
-        return void texts.push(isVoice ? transcript : `[Recording ${file.name}]\n${transcript}`);
+        if (isVoice) return void texts.push(transcript);
+        // Only a voice message is known to be spoken by the sender.
+        outside.push(toSource('document', file.name));
+        return void texts.push(`[Recording ${file.name}]\n${transcript}`);
       }
       case 'document': {
         const kind = getDocumentKind(fetched.name, fetched.mimeType);
@@ -78,7 +85,7 @@ export async function readFiles(
     }
   }
   if (files.length > MAX_FILES) problems.push(`I read the first ${MAX_FILES} of ${files.length} files.`);
-  return { text: texts.join('\n\n'), attachments, problems };
+  return { text: texts.join('\n\n'), attachments, outside, problems };
 }
 
 const isUnknownType = (mimeType: string): boolean => mimeType === '' || mimeType === 'application/octet-stream';

@@ -5,6 +5,7 @@ import { abortable, sleep } from '#shared/async/watchdog.ts';
 import { yieldToEventLoop } from '#shared/async/time-slicer.ts';
 import type { IncomingMessage, PendingMessage } from '../../../storage/records/channel-state.ts';
 import type { ChannelAdapter, PollContext, PollResult, Post, SendContext, SentReceipt } from '../channel-adapter.ts';
+import { parseChatCommand } from '../chat-commands.ts';
 import { PlatformError } from '../platform-request.ts';
 import { splitText } from '../split-text.ts';
 import {
@@ -42,14 +43,6 @@ const POSITION_STEP_S = 600;
 /** Tag of the account's messages with the id of the piece. */
 const PIECE_TAG = 'perch';
 
-const COMMANDS: Record<string, NonNullable<IncomingMessage['command']>> = {
-  help: 'help',
-  start: 'help',
-  new: 'new',
-  reset: 'new',
-  stop: 'stop',
-};
-const COMMAND = /^[!/](help|start|new|reset|stop)$/i;
 const FILE_TEXT = '[The sender shared a file. Files on Nostr can’t be shown here.]';
 
 interface NostrAdapterDeps {
@@ -241,22 +234,22 @@ export class NostrAdapter implements ChannelAdapter {
     if (this.#positions?.admit(pubkey, time) !== true) return undefined;
     const npub = npubEncode(pubkey);
     const text = kind === KIND_FILE ? FILE_TEXT : content.trim();
-    const [, command = ''] = COMMAND.exec(text) ?? [];
+    const command = parseChatCommand(text);
     const room = isGroup ? await toRoom(others) : undefined;
     const isReply = getTags('e').some((parent) => [...this.#pieces.values()].some((piece) => piece.id === parent));
     return {
       id: `rumor:${id}`,
       conversation: room ?? pubkey,
       user: { id: pubkey, name: npub },
-      text: isGroup && command === '' ? `${npub.slice(0, 12)}: ${text}` : text,
+      text: isGroup && command === undefined ? `${npub.slice(0, 12)}: ${text}` : text,
       isPublic: false,
       to: others.join(','),
       title: `Nostr: ${getTags('subject')[0] || npub.slice(0, 16)}`,
       at: time * 1000,
       platformId: id,
       isGroup,
-      ...(room === undefined ? {} : { room, isMention: isReply || command !== '' || content.includes(npubEncode(this.#self)) }),
-      ...(command === '' ? {} : { command: COMMANDS[command.toLowerCase()] ?? 'help' }),
+      ...(room === undefined ? {} : { room, isMention: isReply || command !== undefined || content.includes(npubEncode(this.#self)) }),
+      ...(command === undefined ? {} : { command }),
     };
   }
 

@@ -2,11 +2,12 @@ import type { Usage } from '#shared/rpc/record-schemas.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { estimateUsage } from '../../../providers/estimate-usage.ts';
 import type { ModelEvent, ModelMessage } from '../../../providers/provider.ts';
+import type { SearchEvent } from '../search/hosted-search.ts';
 import { MessageBuilder, type MessageHead, MessageWriter, PING_EVENT } from './message-writer.ts';
 
 /** An answer created from model events. */
 export interface MessageSource {
-  events: AsyncIterable<ModelEvent>;
+  events: AsyncIterable<ModelEvent | SearchEvent>;
   head: MessageHead;
   /** The conversation, for an estimate of the usage if none is reported. */
   messages: readonly ModelMessage[];
@@ -69,7 +70,7 @@ export async function* streamMessage(
       const chunk = writer.write(event);
       if (chunk !== '') yield start() + chunk;
     }
-    yield start() + writer.end(builder.stop(), recordUsage());
+    yield start() + writer.end(builder.stop(), builder.toUsage(recordUsage()));
   } catch (error) {
     if (!hasBegun || signal.aborted) throw error;
     recordUsage();
@@ -80,7 +81,7 @@ export async function* streamMessage(
 }
 
 /** The events, and undefined each time none has arrived for a while. */
-async function* withPings(events: AsyncIterable<ModelEvent>, clock: Pick<Clock, 'after'>): AsyncGenerator<ModelEvent | undefined> {
+async function* withPings<T>(events: AsyncIterable<T>, clock: Pick<Clock, 'after'>): AsyncGenerator<T | undefined> {
   const iterator = events[Symbol.asyncIterator]();
   let next = iterator.next();
   try {

@@ -1,7 +1,11 @@
 import { writeEvent } from '#shared/http/messages-api.ts';
+import { toBase64 } from '#shared/base64.ts';
 import type { ToolCall, Usage } from '#shared/rpc/record-schemas.ts';
 import type { ModelEvent } from '../../../providers/provider.ts';
+import { WEB_SEARCH_TOOL } from '../../../agent/web-search/search-result.ts';
 import type { FinishReason } from '../completion-objects.ts';
+import type { SearchEvent } from '../search/hosted-search.ts';
+import { type CitedText, type PlacedCitation, splitCitedText, toPlacedCitations } from './message-citations.ts';
 
 /** Fields common to all events of an answer. */
 export interface MessageHead {
@@ -12,9 +16,16 @@ export interface MessageHead {
 
 export const createMessageHead = (model: string): MessageHead => ({ id: `msg_${crypto.randomUUID().replaceAll('-', '')}`, model });
 
+/** Pages that a search has found, or why it has found none. */
+type SearchContent =
+  | { type: 'web_search_result'; url: string; title: string; page_age: string | null; encrypted_content: string }[]
+  | { type: 'web_search_tool_result_error'; error_code: 'unavailable' };
+
 type ContentBlock =
-  | { type: 'text'; text: string; citations: null }
+  | ({ type: 'text' } & CitedText)
   | { type: 'thinking'; thinking: string; signature: string }
+  | { type: 'server_tool_use'; id: string; name: typeof WEB_SEARCH_TOOL; input: Record<string, unknown>; caller: { type: 'direct' } }
+  | { type: 'web_search_tool_result'; tool_use_id: string; content: SearchContent; caller: { type: 'direct' } }
   | { type: 'tool_use'; id: string; name: string; input: Record<string, unknown>; caller: { type: 'direct' } };
 
 const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
@@ -38,14 +49,16 @@ function toMessagesUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWrit
 /** Builds a whole answer from model events. */
 export class MessageBuilder {
   readonly #blocks: ContentBlock[] = [];
+  readonly #citations: PlacedCitation[] = [];
   #finish: FinishReason = 'stop';
   #refusal = '';
+  #searchCount = 0;
   #stopSequence: string | null = null;
   usage: Usage | undefined;
   /** All generated text, for an estimate of the usage. */
   allText = '';
 
-  add(event: ModelEvent): void {
+  add(event: ModelEvent | SearchEvent): void {
     const last = this.#blocks.at(-1);
     switch (event.type) {
       case 'refusal':
@@ -63,6 +76,16 @@ export class MessageBuilder {
       case 'tool_call':
         this.allText += JSON.stringify(event.call);
         this.#blocks.push(toToolBlock(event.call, event.call.args));
+        break;
+      case 'citations':
+        this.#citations.push(...toPlacedCitations(event));
+        break;
+      case 'search_started':
+        this.#searchCount++;
+        this.#blocks.push(toSearchBlock(event.id, { query: event.query }));
+        break;
+      case 'search_ended':
+        this.#blocks.push(toSearchResultBlock(event));
         break;
       case 'usage':
         this.usage = event.usage;
@@ -82,12 +105,46 @@ export class MessageBuilder {
   }
 
   toMessage({ id, model }: MessageHead, usage: Usage): Record<string, unknown> {
-    return { id, type: 'message', role: 'assistant', model, content: this.#blocks, ...this.stop(), usage: toMessagesUsage(usage) };
+    return { id, type: 'message', role: 'assistant', model, content: this.#toContent(), ...this.stop(), usage: this.toUsage(usage) };
+  }
+
+  /** The final usage, with the number of searches if there were any. */
+  toUsage(usage: Usage): Record<string, unknown> {
+    const searches = this.#searchCount === 0 ? {} : { server_tool_use: { web_search_requests: this.#searchCount, web_fetch_requests: 0 } };
+    return { ...toMessagesUsage(usage), ...searches };
+  }
+
+  /** The blocks; cited claims are text blocks of their own, as the API has them. */
+  #toContent(): ContentBlock[] {
+    if (this.#citations.length === 0) return this.#blocks;
+    let offset = 0;
+    return this.#blocks.flatMap((block) => {
+      if (block.type !== 'text') return [block];
+      const parts = splitCitedText(block.text, offset, this.#citations);
+      offset += block.text.length;
+      return parts.map((part): ContentBlock => ({ type: 'text', ...part }));
+    });
   }
 }
 
 const toTextBlock = (text: string): ContentBlock => ({ type: 'text', text, citations: null });
 const toThinkingBlock = (thinking: string): ContentBlock => ({ type: 'thinking', thinking, signature: '' });
+const toSearchBlock = (id: string, input: Record<string, unknown>): ContentBlock => ({
+  ...{ type: 'server_tool_use', id: toSearchId(id), name: WEB_SEARCH_TOOL, input },
+  caller: { type: 'direct' },
+});
+/** Clients tell calls of the server's tools by this prefix. */
+const toSearchId = (callId: string): string => `srvtoolu_${callId.replaceAll(/[^a-zA-Z0-9_]/g, '_')}`;
+const toSearchResultBlock = ({ id, results, failure }: Extract<SearchEvent, { type: 'search_ended' }>): ContentBlock => ({
+  ...{ type: 'web_search_tool_result', tool_use_id: toSearchId(id), caller: { type: 'direct' } },
+  content:
+    failure === undefined
+      ? results.map(({ url, title, snippet, published }) => ({
+          ...{ type: 'web_search_result', url, title, page_age: published ?? null },
+          encrypted_content: toBase64(new TextEncoder().encode(snippet)),
+        }))
+      : { type: 'web_search_tool_result_error', error_code: 'unavailable' },
+});
 const toToolBlock = ({ id, tool }: ToolCall, input: Record<string, unknown>): ContentBlock => ({
   ...{ type: 'tool_use', id, name: tool, input },
   caller: { type: 'direct' },
@@ -98,6 +155,9 @@ export class MessageWriter {
   readonly #head: MessageHead;
   #index = -1;
   #open: ContentBlock['type'] | undefined;
+  /** Length of all text, and of that before the open block, in UTF-16 code units. */
+  #textLength = 0;
+  #blockOffset = 0;
 
   constructor(head: MessageHead) {
     this.#head = head;
@@ -111,11 +171,11 @@ export class MessageWriter {
   }
 
   /** The event's text; empty for events that clients do not see. */
-  write(event: ModelEvent): string {
+  write(event: ModelEvent | SearchEvent): string {
     switch (event.type) {
       case 'text':
       case 'refusal':
-        return this.#begin(toTextBlock('')) + this.#delta({ type: 'text_delta', text: event.text });
+        return this.#writeText(event.text);
       case 'reasoning':
         return this.#begin(toThinkingBlock('')) + this.#delta({ type: 'thinking_delta', thinking: event.text });
       case 'tool_call': {
@@ -123,6 +183,20 @@ export class MessageWriter {
         const json = this.#delta({ type: 'input_json_delta', partial_json: JSON.stringify(event.call.args) });
         return blockStart + json + this.close();
       }
+      case 'search_started': {
+        const blockStart = this.close() + this.#begin(toSearchBlock(event.id, {}));
+        return blockStart + this.#delta({ type: 'input_json_delta', partial_json: JSON.stringify({ query: event.query }) }) + this.close();
+      }
+      case 'search_ended':
+        return this.close() + this.#begin(toSearchResultBlock(event)) + this.close();
+      // The text has been sent, so citations refer to its whole block.
+      case 'citations':
+        return this.#open !== 'text'
+          ? ''
+          : toPlacedCitations(event)
+              .filter(({ start }) => start >= this.#blockOffset)
+              .map(({ citation }) => this.#delta({ type: 'citations_delta', citation }))
+              .join('');
       default:
         return '';
     }
@@ -135,13 +209,16 @@ export class MessageWriter {
     return writeEvent({ type: 'content_block_stop', index: this.#index });
   }
 
-  end(toStopFields: Record<string, unknown>, usage: Usage): string {
+  end(toStopFields: Record<string, unknown>, usage: Record<string, unknown>): string {
     const blockEnd = this.close();
-    return (
-      blockEnd +
-      writeEvent({ type: 'message_delta', delta: toStopFields, usage: toMessagesUsage(usage) }) +
-      writeEvent({ type: 'message_stop' })
-    );
+    return blockEnd + writeEvent({ type: 'message_delta', delta: toStopFields, usage }) + writeEvent({ type: 'message_stop' });
+  }
+
+  #writeText(text: string): string {
+    const blockStart = this.#begin(toTextBlock(''));
+    if (blockStart !== '') this.#blockOffset = this.#textLength;
+    this.#textLength += text.length;
+    return blockStart + this.#delta({ type: 'text_delta', text });
   }
 
   #begin(block: ContentBlock): string {

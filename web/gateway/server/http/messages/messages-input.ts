@@ -77,8 +77,14 @@ class MessagesReader {
     const calls: ToolCall[] = [];
     for (const [index, block] of content.entries()) {
       const blockPath = [...path, index];
-      if (block.type === 'text') texts.push({ type: 'text', text: parseHttpParams(textSchema, block, blockPath).text });
-      else if (block.type === 'tool_use') {
+      if (block.type === 'text') {
+        const { text } = parseHttpParams(textSchema, block, blockPath);
+        const before = content[index - 1];
+        const last = texts.at(-1);
+        // The parts of a text of which some are cited.
+        if (last?.type === 'text' && before?.type === 'text' && (isCited(before) || isCited(block))) last.text += text;
+        else texts.push({ type: 'text', text });
+      } else if (block.type === 'tool_use') {
         const { id, name, input } = parseHttpParams(toolUseSchema, block, blockPath);
         this.#tools.set(id, name);
         calls.push({ id, tool: name, args: input });
@@ -166,6 +172,8 @@ class MessagesReader {
     this.#ignored.add(`${toPath(path)}(${type})`);
   }
 }
+
+const isCited = ({ citations }: ContentBlock): boolean => Array.isArray(citations) && citations.length > 0;
 
 /** Outside sources of a block whose text becomes part of the message. */
 const getQuotedSources = ({ type, title }: ContentBlock): string[] =>

@@ -2,6 +2,9 @@ import { createListSchema, z } from '#shared/rpc/zod.ts';
 import { REASONING_EFFORTS, type ReasoningEffort, type ToolSpec, type GenerationOptions } from '../../../providers/provider.ts';
 import { parseHttpParams } from '../parse-http-params.ts';
 import { badRequest } from '../http-error.ts';
+import { WEB_SEARCH_TOOL } from '../../../agent/web-search/search-result.ts';
+import { SEARCH_SPEC } from '../search/hosted-search.ts';
+import { MAX_SEARCHES, type SearchOptions } from '../search/search-options.ts';
 import { UnsupportedThreadError } from './messages-error.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
@@ -30,6 +33,17 @@ const toolSchema = z.looseObject({
   description: z.string().nullish(),
   input_schema: jsonObject.nullish(),
   strict: z.boolean().nullish(),
+});
+
+/** Types of the server tool that searches the web, by version. */
+const SEARCH_TYPE = /^web_search_\d{8}$/;
+const domains = z.array(z.string().min(1).max(253)).max(100).nullish();
+const searchTool = z.looseObject({
+  type: z.string().regex(SEARCH_TYPE),
+  max_uses: z.number().int().min(1).nullish(),
+  allowed_domains: domains,
+  blocked_domains: domains,
+  user_location: z.unknown().optional(),
 });
 
 const formatSchema = z.looseObject({ type: z.literal('json_schema'), schema: jsonObject });
@@ -65,31 +79,56 @@ export const readMessagesEnvelope = (body: Record<string, unknown>): MessagesEnv
 interface MessagesOptions {
   params: MessageParams;
   tools: ToolSpec[];
+  /** Limits of web searches that the request asks for; undefined if it asks for none, or they are not available. */
+  search: SearchOptions | undefined;
   wishes: GenerationOptions;
 }
+
+/** Whether searches of the web are run: by Perch, by the agent itself, or not at all. */
+export type SearchRunner = 'perch' | 'agent' | 'none';
 
 /**
  * Reads a request for agents and models of other vendors. Names of parameters without effect are added to `ignored`. Throws a 400 for
  * invalid values.
  */
-export function readParams(body: MessagesEnvelope, ignored: Set<string>): MessagesOptions {
+export function readParams(body: MessagesEnvelope, ignored: Set<string>, searchRunner: SearchRunner = 'none'): MessagesOptions {
   const params = parseHttpParams(messageParams, body);
   if (body['thread'] != null) throw new UnsupportedThreadError();
   for (const [name, value] of Object.entries(body)) if (value != null && !KNOWN_PARAMS.has(name)) ignored.add(name);
-  const tools = readTools(params.tools ?? [], ignored);
-  return { params: params, tools, wishes: readGenerationOptions(params, tools, ignored) };
+  const { tools, search } = readTools(params.tools ?? [], ignored, searchRunner);
+  return { params, tools, search, wishes: readGenerationOptions(params, search ? [...tools, SEARCH_SPEC] : tools, ignored) };
 }
 
-/** The client's own tools. Anthropic's server tools and tools without a schema have no counterpart elsewhere. */
-function readTools(toolParams: NonNullable<MessageParams['tools']>, ignored: Set<string>): ToolSpec[] {
-  return toolParams.flatMap((toolParam, index) => {
-    if (toolParam.type != null && toolParam.type !== 'custom') {
-      ignored.add(`tools[${index}](${toolParam.type})`);
-      return [];
+/** Whether a request has a server tool that searches the web. */
+export const requestsSearch = ({ tools }: Record<string, unknown>): boolean =>
+  Array.isArray(tools) && tools.some((tool: unknown) => searchTool.safeParse(tool).success);
+
+/**
+ * The client's own tools, and the limits of web searches that Perch runs. Anthropic's other server tools and tools without a schema have
+ * no counterpart elsewhere.
+ */
+function readTools(
+  toolParams: NonNullable<MessageParams['tools']>,
+  ignored: Set<string>,
+  searchRunner: SearchRunner,
+): Pick<MessagesOptions, 'tools' | 'search'> {
+  const tools: ToolSpec[] = [];
+  let search: SearchOptions | undefined;
+  const isNameTaken = toolParams.some(({ type, name }) => (type == null || type === 'custom') && name === WEB_SEARCH_TOOL);
+  for (const [index, toolParam] of toolParams.entries()) {
+    const { type } = toolParam;
+    if (type == null || type === 'custom') {
+      const { name, description, input_schema: schema, strict } = parseHttpParams(toolSchema, toolParam, ['tools', index]);
+      tools.push({ name, description: description ?? '', schema: schema ?? {}, ...(strict ? { strict } : {}) });
+    } else if (!SEARCH_TYPE.test(type) || searchRunner === 'none' || isNameTaken || search) ignored.add(`tools[${index}](${type})`);
+    else if (searchRunner === 'perch') {
+      const { max_uses, allowed_domains, blocked_domains, user_location } = parseHttpParams(searchTool, toolParam, ['tools', index]);
+      if (user_location != null) ignored.add(`tools[${index}].user_location`);
+      const maxSearches = Math.min(max_uses ?? MAX_SEARCHES, MAX_SEARCHES);
+      search = { maxSearches, allowed: allowed_domains ?? [], blocked: blocked_domains ?? [] };
     }
-    const { name, description, input_schema: schema, strict } = parseHttpParams(toolSchema, toolParam, ['tools', index]);
-    return [{ name, description: description ?? '', schema: schema ?? {}, ...(strict ? { strict } : {}) }];
-  });
+  }
+  return { tools, search };
 }
 
 function readGenerationOptions(params: MessageParams, tools: readonly ToolSpec[], ignored: Set<string>): GenerationOptions {

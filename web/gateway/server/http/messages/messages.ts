@@ -9,7 +9,14 @@ import { withCountedUsage } from '../../../providers/counted-usage.ts';
 import { countMessage, guessUsage } from '../../../providers/estimate-usage.ts';
 import { canForward, type PassthroughResult } from '../../../providers/forwarding-provider.ts';
 import { canForwardMessages, type MessagesHeaders, type MessagesProvider } from '../../../providers/messages-forwarding.ts';
-import { type ModelEvent, type ModelMessage, ProviderError, type ToolSpec, type GenerationOptions } from '../../../providers/provider.ts';
+import {
+  type GenerationOptions,
+  type ModelEvent,
+  type ModelMessage,
+  type ModelRequest,
+  ProviderError,
+  type ToolSpec,
+} from '../../../providers/provider.ts';
 import type { Route } from '../../../providers/providers.ts';
 import { retryStream } from '../../../providers/retry.ts';
 import { readJsonBody } from '../request-body.ts';
@@ -17,13 +24,14 @@ import { toBodyStream, type Caller, runForCaller, toStreamResponse } from '../ca
 import type { ChatDeps as Deps } from '../chat-endpoint.ts';
 import { badRequest } from '../http-error.ts';
 import { retryWithoutEffort } from '../retry-without-effort.ts';
+import { answerWithSearch } from '../search/hosted-search.ts';
 import { findAgentId, readSessionHeader, resolveRoute } from '../request-target.ts';
 import { toErrorEvent } from './messages-error.ts';
 import { streamMessage, type MessageSource, buildMessage } from './message-from-events.ts';
 import { readMessages } from './messages-input.ts';
 import { createMessageHead } from './message-writer.ts';
 import { forwardMessageStream, forwardBufferedMessage } from './message-passthrough.ts';
-import { type MessagesEnvelope, readMessagesEnvelope, readParams } from './messages-request.ts';
+import { type MessagesEnvelope, readMessagesEnvelope, readParams, requestsSearch } from './messages-request.ts';
 
 interface MessagesCall {
   body: MessagesEnvelope;
@@ -46,10 +54,10 @@ export function handleMessages(request: Request, principal: string, deps: Deps):
     const isUnchanged = size <= MAX_STORED_BODY_BYTES && new TextEncoder().encode(text).byteLength === size;
     const call: MessagesCall = { body, text: isUnchanged ? text : undefined, principal, caller, request, ignored: new Set() };
     const agentId = findAgentId(body.model, deps);
-    if (agentId !== undefined) return respondWithEvents(createAgentSource(call, agentId, deps), call, deps);
+    if (agentId !== undefined) return respondWithEvents(await createAgentSource(call, agentId, deps), call, deps);
     const route = await resolveRoute(body.model, caller.abort.signal, deps);
     if (canForwardMessages(route.provider)) return forwardToProvider(call, route, route.provider, deps);
-    return respondWithEvents(createModelSource(call, route, deps), call, deps);
+    return respondWithEvents(await createModelSource(call, route, deps), call, deps);
   });
 }
 
@@ -122,8 +130,13 @@ async function respondWithEvents(source: MessageSource, { body, caller, ignored 
   return response;
 }
 
-function createAgentSource({ body, principal, caller, request, ignored }: MessagesCall, agentId: string, deps: Deps): MessageSource {
-  const { params, tools, wishes: generationOptions } = readParams(body, ignored);
+async function createAgentSource(
+  { body, principal, caller, request, ignored }: MessagesCall,
+  agentId: string,
+  deps: Deps,
+): Promise<MessageSource> {
+  const canSearch = requestsSearch(body) && (await deps.canSearch?.(agentId, principal)) === true;
+  const { params, tools, wishes: generationOptions } = readParams(body, ignored, canSearch ? 'agent' : 'none');
   const messages = readMessages(params, ignored);
   if (!messages.some(({ role }) => role !== 'system')) throw badRequest('`messages` has no content for the agent.', 'messages');
   const sessionId = readSessionHeader(request);
@@ -156,26 +169,40 @@ async function* filterCallerCalls(events: AsyncIterable<ModelEvent>, tools: read
 /** Maximum length of a user's ID that OpenAI accepts. */
 const MAX_USER_CHARS = 64;
 
-function createModelSource({ body, principal, caller, ignored }: MessagesCall, { provider, model, key }: Route, deps: Deps): MessageSource {
-  const { clock, providerStates } = deps;
-  const { params, tools, wishes: generationOptions } = readParams(body, ignored);
+async function createModelSource(
+  { body, principal, caller, ignored }: MessagesCall,
+  { provider, model, key }: Route,
+  deps: Deps,
+): Promise<MessageSource> {
+  const { clock, providerStates, webSearch } = deps;
+  const canSearch = requestsSearch(body) && (await webSearch?.isAvailable(principal)) === true;
+  const { params, tools, search: limits, wishes: generationOptions } = readParams(body, ignored, canSearch ? 'perch' : 'none');
   const messages = readMessages(params, ignored);
   const { signal } = caller.abort;
   const userId = params.metadata?.user_id;
-  const run = async function* (options: GenerationOptions): AsyncGenerator<ModelEvent> {
-    const passed = userId && canForward(provider) ? { user: userId.length > MAX_USER_CHARS ? await sha256(userId) : userId } : undefined;
-    const request = { ...options, model, messages: providerStates.restoreInto(principal, messages), tools, exact: true, passed };
-    yield* retryStream(() => provider.stream(request, signal), { clock, signal });
-  };
-  return {
-    events: providerStates.recordFrom(
+  const passed = userId && canForward(provider) ? { user: userId.length > MAX_USER_CHARS ? await sha256(userId) : userId } : undefined;
+  const run = (step: Pick<ModelRequest, 'messages' | 'tools' | 'spentTools'>, wishes: GenerationOptions): AsyncIterable<ModelEvent> =>
+    providerStates.recordFrom(
       principal,
       withCountedUsage(
-        retryWithoutEffort(run, generationOptions, () => ignored.add('thinking')),
-        messages,
+        retryWithoutEffort(
+          (options) => retryStream(() => provider.stream({ ...options, ...step, model, exact: true, passed }, signal), { clock, signal }),
+          wishes,
+          () => ignored.add('thinking'),
+        ),
+        step.messages,
         key,
       ),
-    ),
+    );
+  const restored = providerStates.restoreInto(principal, messages);
+  return {
+    events:
+      limits && webSearch
+        ? answerWithSearch({
+            ...{ messages: restored, tools, options: generationOptions, limits, webSearch, principal, signal },
+            run: ({ options, ...step }) => run(step, options),
+          })
+        : run({ messages: restored, tools }, generationOptions),
     head: createMessageHead(body.model),
     messages,
     record: (usage) => deps.record?.({ at: clock.now(), provider: provider.id, model: key, principal, usage }),

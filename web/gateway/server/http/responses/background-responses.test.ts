@@ -226,7 +226,16 @@ describe('a run', () => {
     const run = new BackgroundRun(new AbortController());
     const about = { id: 'resp_1', principal: 'key:a', createdAt: clock.now(), previousId: null, input: [] };
     const answer = new ResponseBuilder({
-      ...{ id: about.id, createdAt: about.createdAt, echo: { background: true }, background: true, seal: false, messages: [], model: 'm' },
+      ...{
+        id: about.id,
+        createdAt: about.createdAt,
+        echo: { background: true },
+        background: true,
+        seal: false,
+        includeSources: false,
+        messages: [],
+        model: 'm',
+      },
       events: (async function* (): AsyncGenerator<ModelEvent> {
         yield { type: 'text', text: 'a' };
         await waitForAbort(run.abort.signal);

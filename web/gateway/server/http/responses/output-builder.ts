@@ -1,5 +1,6 @@
 import type { ModelEvent } from '../../../providers/provider.ts';
 import { toAnnotations } from '../annotations.ts';
+import type { SearchEvent } from '../search/hosted-search.ts';
 import type {
   CallItem,
   ContentPart,
@@ -8,6 +9,7 @@ import type {
   MessageItem,
   OutputItem,
   ReasoningItem,
+  SearchCallItem,
 } from '../../../storage/records/response-record.ts';
 
 /** An event of the stream, without its number. */
@@ -22,13 +24,18 @@ type OpenItem = { item: MessageItem; part: MessagePart } | { item: ReasoningItem
 export class OutputBuilder {
   readonly items: OutputItem[] = [];
   readonly #createId: (prefix: string, index: number) => string;
+  readonly #includeSources: boolean;
+  /** Searches under way, by their call. */
+  readonly #searches = new Map<string, { item: SearchCallItem; position: { item_id: string; output_index: number } }>();
   /** The item being written. */
   #open: OpenItem | undefined;
   /** Length of all text so far, in UTF-16 code units. */
   #textLength = 0;
 
-  constructor(createId: (prefix: string, index: number) => string) {
+  /** `includeSources`: searches name their pages. */
+  constructor(createId: (prefix: string, index: number) => string, includeSources: boolean) {
     this.#createId = createId;
+    this.#includeSources = includeSources;
   }
 
   addText(delta: string): ResponseEvent[] {
@@ -107,6 +114,35 @@ export class OutputBuilder {
       { type: 'response.output_item.added', output_index: position.output_index, item: started },
       ...deltas,
       { type: 'response.output_item.done', output_index: position.output_index, item: completed },
+    ];
+  }
+
+  beginSearch({ id, query }: Extract<SearchEvent, { type: 'search_started' }>): ResponseEvent[] {
+    const events = this.close();
+    const item: SearchCallItem = {
+      ...{ type: 'web_search_call', id: this.#nextId('ws'), status: 'in_progress' },
+      action: { type: 'search', query, queries: [query] },
+    };
+    const position = { item_id: item.id, output_index: this.items.push(item) - 1 };
+    this.#searches.set(id, { item, position });
+    return [
+      ...events,
+      { type: 'response.output_item.added', output_index: position.output_index, item: { ...item } },
+      { type: 'response.web_search_call.in_progress', ...position },
+      { type: 'response.web_search_call.searching', ...position },
+    ];
+  }
+
+  endSearch({ id, results, failure }: Extract<SearchEvent, { type: 'search_ended' }>): ResponseEvent[] {
+    const search = this.#searches.get(id);
+    if (!search) return [];
+    this.#searches.delete(id);
+    const { item, position } = search;
+    item.status = failure === undefined ? 'completed' : 'failed';
+    if (this.#includeSources) item.action.sources = results.map(({ url }) => ({ type: 'url', url }));
+    return [
+      { type: 'response.web_search_call.completed', ...position },
+      { type: 'response.output_item.done', output_index: position.output_index, item },
     ];
   }
 

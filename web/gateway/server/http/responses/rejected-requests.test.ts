@@ -63,7 +63,7 @@ verifies('http.responses/refused', 'each by its name', async () => {
 verifies('http.responses/ignored', 'fields, tools and items without effect are named', async () => {
   const cases: [Record<string, unknown>, string | null][] = [
     [{ include: ['file_search_call.results', 'reasoning.encrypted_content'] }, 'include[0]'],
-    [{ max_tool_calls: 3, top_logprobs: 2, service_tier: 'flex', new_one: 1 }, 'max_tool_calls, top_logprobs, new_one, service_tier'],
+    [{ max_tool_calls: 3, top_logprobs: 2, service_tier: 'flex', new_one: 1 }, 'top_logprobs, new_one, max_tool_calls, service_tier'],
     [{ text: { verbosity: 'low' } }, 'text.verbosity'],
     [{ text: { verbosity: 'medium' }, service_tier: 'default', user: 'u', safety_identifier: 's' }, null],
     [{ reasoning: { summary: 'detailed' }, client_metadata: { a: 'b' }, stream_options: { include_obfuscation: true } }, null],

@@ -3,6 +3,8 @@ import { z } from '#shared/rpc/zod.ts';
 import type { ToolSpec } from '../../../providers/provider.ts';
 import type { IgnoredFields } from '../ignored-fields.ts';
 import { parseHttpParams } from '../parse-http-params.ts';
+import { WEB_SEARCH_TOOL } from '../../../agent/web-search/search-result.ts';
+import type { SearchOptions } from '../search/search-options.ts';
 import type { CallItem, CustomCallItem } from '../../../storage/records/response-record.ts';
 
 const anyTool = z.looseObject({ type: z.string() });
@@ -16,6 +18,12 @@ const customTool = z.looseObject({
   name: z.string().min(1).max(128),
   description: z.string().nullish(),
   format: z.looseObject({ type: z.string(), syntax: z.string().nullish(), definition: z.string().nullish() }).nullish(),
+});
+const domains = z.array(z.string().min(1).max(253)).max(100).nullish();
+const searchTool = z.looseObject({
+  filters: z.looseObject({ allowed_domains: domains, blocked_domains: domains }).nullish(),
+  /** False: only pages that the provider has stored. */
+  external_web_access: z.boolean().nullish(),
 });
 const namespaceTool = z.looseObject({ name: z.string().min(1).max(128), tools: z.array(z.unknown()) });
 
@@ -40,7 +48,9 @@ export function toModelName({ name, namespace }: { name: string; namespace?: str
 }
 
 /** Types of hosted tools that search the web, with or without a version, such as `web_search_2025_08_26`. */
-const SEARCH_TYPE = /^web_search(_preview)?(_\d{4}_\d\d_\d\d)?$/;
+export const SEARCH_TYPE = /^web_search(_preview)?(_\d{4}_\d\d_\d\d)?$/;
+
+type SearchLimits = Omit<SearchOptions, 'maxSearches'>;
 
 /** The tools of a request as functions for the model; converts its calls back for the client. */
 export class ResponseTools {
@@ -48,8 +58,8 @@ export class ResponseTools {
   /** The tools as the client defined them. */
   readonly echo: unknown[] = [];
   readonly #tools = new Map<string, CallerTool>();
-  /** Hosted tools that search the web: their paths in the request. */
-  readonly #searches: { path: string; tool: unknown }[] = [];
+  /** Hosted tools that search the web, and their paths in the request. */
+  readonly #searches: { path: string; tool: unknown; limits: SearchLimits }[] = [];
 
   /** Unsupported tools are omitted and added to `ignored`. Throws a 400 for an invalid tool. */
   constructor(tools: readonly unknown[], ignored: IgnoredFields) {
@@ -83,17 +93,28 @@ export class ResponseTools {
         (parent, key) => (typeof key === 'number' ? `${parent}[${key}]` : parent ? `${parent}.${key}` : key),
         '',
       );
-      if (SEARCH_TYPE.test(type) && namespace === undefined) this.#searches.push({ path, tool });
+      const { filters, external_web_access } = parseHttpParams(searchTool, tool, toolPath);
+      if (SEARCH_TYPE.test(type) && namespace === undefined && external_web_access !== false)
+        this.#searches.push({ path, tool, limits: { allowed: filters?.allowed_domains ?? [], blocked: filters?.blocked_domains ?? [] } });
       else ignored.add(path);
     }
   }
 
-  /** Settles the hosted web search: an agent that has one runs its own; otherwise it is ignored. */
-  async settleSearch(canSearch: () => boolean | Promise<boolean>, ignored: IgnoredFields): Promise<void> {
-    const searches = this.#searches.splice(0);
-    if (searches.length === 0) return;
-    if (await canSearch()) this.echo.push(...searches.map(({ tool }) => tool));
-    else for (const { path } of searches) ignored.add(path);
+  /** Whether a hosted tool that searches the web is requested. */
+  get requestsSearch(): boolean {
+    return this.#searches.length > 0;
+  }
+
+  /**
+   * Settles the hosted web search. Resolves with its limits; if it is not available, or hidden by a function of its name, it is ignored.
+   */
+  async settleSearch(canSearch: () => boolean | Promise<boolean>, ignored: IgnoredFields): Promise<SearchLimits | undefined> {
+    const [search, ...others] = this.#searches.splice(0);
+    if (!search) return undefined;
+    const isAvailable = !this.#tools.has(WEB_SEARCH_TOOL) && (await canSearch());
+    if (isAvailable) this.echo.push(search.tool);
+    for (const { path } of isAvailable ? others : [search, ...others]) ignored.add(path);
+    return isAvailable ? search.limits : undefined;
   }
 
   #add(

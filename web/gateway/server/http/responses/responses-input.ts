@@ -215,7 +215,7 @@ export function toMessages(entries: readonly ItemEntry[], isAnswered = true): Mo
       addCall(messages, item, param, kept ?? sealedState);
       sealedState = undefined;
       openCalls.set(item.call_id, item);
-    } else {
+    } else if (item.type !== 'web_search_call') {
       messages.push({ role: 'tool', ...toToolResult(item, openCalls.get(item.call_id), param) });
       openCalls.delete(item.call_id);
     }

@@ -3,7 +3,8 @@ import { REASONING_EFFORTS, type ResponseFormat, type GenerationOptions } from '
 import { badRequest } from '../http-error.ts';
 import type { IgnoredFields } from '../ignored-fields.ts';
 import { parseHttpParams } from '../parse-http-params.ts';
-import { ResponseTools } from './response-tools.ts';
+import { WEB_SEARCH_TOOL } from '../../../agent/web-search/search-result.ts';
+import { ResponseTools, SEARCH_TYPE } from './response-tools.ts';
 
 /** For parameters whose omission would change the answer: accepts only values that request nothing. */
 const unsupported = (message: string, ...allowed: readonly (string | boolean | number)[]): z.ZodType =>
@@ -15,6 +16,7 @@ const unsupported = (message: string, ...allowed: readonly (string | boolean | n
 const toolChoiceSchema = z.union([
   z.enum(['auto', 'none', 'required']),
   z.looseObject({ type: z.enum(['function', 'custom']), name: z.string() }),
+  z.looseObject({ type: z.string().regex(SEARCH_TYPE), name: z.undefined().optional() }),
 ]);
 
 const formatSchema = z.discriminatedUnion('type', [
@@ -33,8 +35,10 @@ export const metadataSchema = z
   .record(z.string().max(64), z.string().max(512))
   .refine((value) => Object.keys(value).length <= 16, 'must have at most 16 entries');
 
+const SEARCH_SOURCES = 'web_search_call.action.sources';
+
 /** Supported values of `include`; input images are always included. */
-export const SUPPORTED_INCLUDES = ['reasoning.encrypted_content', 'message.input_image.image_url'] as const;
+export const SUPPORTED_INCLUDES = ['reasoning.encrypted_content', 'message.input_image.image_url', SEARCH_SOURCES] as const;
 
 const hintField = z.string().max(1000).nullish();
 
@@ -49,6 +53,8 @@ export const responseRequest = z.object({
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
   max_output_tokens: z.number().int().min(1).nullish(),
+  /** Limits hosted tools. */
+  max_tool_calls: z.number().int().min(1).nullish(),
   metadata: metadataSchema.nullish(),
   text: z.looseObject({ format: formatSchema.nullish(), verbosity: z.enum(['low', 'medium', 'high']).nullish() }).nullish(),
   service_tier: z.string().max(100).nullish(),
@@ -103,6 +109,10 @@ export interface ResponseRequest {
   seal: boolean;
   user: string | undefined;
   tools: ResponseTools;
+  /** Maximum number of calls of hosted tools. */
+  maxToolCalls: number | undefined;
+  /** Searches of the answer name their pages. */
+  includeSources: boolean;
   generationOptions: GenerationOptions;
   cacheKey: string | undefined;
   /** Fields for servers with the OpenAI format, by their name there, each with its name in this API if it must be reported when ignored. */
@@ -120,10 +130,11 @@ export function readResponseRequest(body: Record<string, unknown>, ignored: Igno
   reportIgnored(body, params, ignored);
   const tools = new ResponseTools(params.tools ?? [], ignored);
   const choice = params.tool_choice ?? 'auto';
-  if (typeof choice !== 'string' && !tools.has(choice.type, choice.name))
-    throw badRequest(`\`tool_choice\` names the tool "${choice.name}", which is not in \`tools\`.`, 'tool_choice');
-  if (choice === 'required' && tools.specs.length === 0)
-    throw badRequest('`tool_choice` requires at least one tool in `tools`.', 'tool_choice');
+  const isInTools = typeof choice === 'string' || (choice.name === undefined ? tools.requestsSearch : tools.has(choice.type, choice.name));
+  const canCall = tools.specs.length > 0 || tools.requestsSearch;
+  if (typeof choice !== 'string' && !isInTools)
+    throw badRequest(`\`tool_choice\` names the tool "${choice.name ?? choice.type}", which is not in \`tools\`.`, 'tool_choice');
+  if (choice === 'required' && !canCall) throw badRequest('`tool_choice` requires at least one tool in `tools`.', 'tool_choice');
   if (params.background && params.store === false) throw badRequest('`background` requires `store` to be true.', 'background');
   const textFormat = params.text?.format ?? { type: 'text' as const };
   const conversationId = (typeof params.conversation === 'string' ? params.conversation : params.conversation?.id) || undefined;
@@ -146,14 +157,17 @@ export function readResponseRequest(body: Record<string, unknown>, ignored: Igno
     seal: params.include?.includes('reasoning.encrypted_content') ?? false,
     user: params.user || undefined,
     tools,
+    maxToolCalls: params.max_tool_calls ?? undefined,
+    includeSources: params.include?.includes(SEARCH_SOURCES) ?? false,
     cacheKey: params.prompt_cache_key || undefined,
     passed: toForwardedFields(params),
     generationOptions: omitNullish({
       temperature: params.temperature,
       maxTokens: params.max_output_tokens,
       // Servers reject both if there are no tools.
-      toolChoice: choice === 'auto' || tools.specs.length === 0 ? undefined : typeof choice === 'string' ? choice : { name: choice.name },
-      parallelToolCalls: tools.specs.length > 0 ? params.parallel_tool_calls : undefined,
+      toolChoice:
+        choice === 'auto' || !canCall ? undefined : typeof choice === 'string' ? choice : { name: choice.name ?? WEB_SEARCH_TOOL },
+      parallelToolCalls: canCall ? params.parallel_tool_calls : undefined,
       responseFormat: toResponseFormat(textFormat),
       topP: params.top_p,
       reasoningEffort: params.reasoning?.effort,
@@ -162,7 +176,7 @@ export function readResponseRequest(body: Record<string, unknown>, ignored: Igno
       model: params.model,
       instructions: params.instructions ?? null,
       max_output_tokens: params.max_output_tokens ?? null,
-      max_tool_calls: null,
+      max_tool_calls: params.max_tool_calls ?? null,
       metadata: params.metadata ?? {},
       parallel_tool_calls: params.parallel_tool_calls ?? true,
       previous_response_id: params.previous_response_id ?? null,

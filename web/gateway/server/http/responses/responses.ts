@@ -1,18 +1,7 @@
-import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
-import {
-  type ModelEvent,
-  type ModelMessage,
-  type ModelRequest,
-  UnsupportedOptionError,
-  type GenerationOptions,
-} from '../../../providers/provider.ts';
+import type { GenerationOptions, ModelEvent, ModelMessage } from '../../../providers/provider.ts';
 import type { ProviderState } from '../../../storage/records/provider-state.ts';
-import type { Route } from '../../../providers/providers.ts';
-import { canForward } from '../../../providers/forwarding-provider.ts';
-import { withCountedUsage } from '../../../providers/counted-usage.ts';
 import { countMessage, estimateUsage } from '../../../providers/estimate-usage.ts';
-import { retryStream } from '../../../providers/retry.ts';
 import { readJson } from '../request-body.ts';
 import { runForCaller, toStreamResponse } from '../caller.ts';
 import { type Conversations, toEntries } from '../conversations/conversations.ts';
@@ -24,7 +13,7 @@ import { IgnoredFields, retryWithoutUnsupported } from '../ignored-fields.ts';
 import { findAgentId, resolveAgentSession, readSessionHeader, resolveRoute } from '../request-target.ts';
 import type { ProviderStateCache } from '../provider-state-cache.ts';
 import { BackgroundResponses, BackgroundRun, isUnfinished } from './background-responses.ts';
-import { ResponseBuilder, toItemId, type ResponseOptions, toResponseId, toResponseUsage } from './response-builder.ts';
+import { ResponseBuilder, toItemId, toResponseId, toResponseUsage } from './response-builder.ts';
 import { COMPACTION_PROMPT, isPreserved, toCompactionItem } from './compaction-item.ts';
 import { type ItemEntry, readInput, toMessages } from './responses-input.ts';
 import { paginateItems, readPage } from './input-items.ts';
@@ -33,38 +22,14 @@ import type { SocketTurn } from './local-responses.ts';
 import type { ResponseEvent } from './output-builder.ts';
 import type { Item, ResponseRecord } from '../../../storage/records/response-record.ts';
 import { readResponseQuery, readResponseRequest, type ResponseRequest } from './responses-request.ts';
-import { truncateMessages } from './truncate-messages.ts';
-
-/** Parameter names in the Responses API. */
-const PARAM_NAMES: Partial<Record<keyof ModelRequest, string>> = {
-  messages: 'input',
-  maxTokens: 'max_output_tokens',
-  toolChoice: 'tool_choice',
-  parallelToolCalls: 'parallel_tool_calls',
-  responseFormat: 'text.format',
-  topP: 'top_p',
-  reasoningEffort: 'reasoning.effort',
-};
-
-const toParamName = (field: keyof ModelRequest): string => PARAM_NAMES[field] ?? field;
+import { createModelSource, nameUnsupported, type ResponseCall, type ResponseSource, toParamName } from './model-source.ts';
+import { settleSearch } from './response-search.ts';
 
 type ResponsesDeps = HttpDeps & {
   providerStates: ProviderStateCache;
   uploads: () => Promise<ApiFiles>;
   conversationService: Conversations;
 };
-
-interface ResponseCall {
-  asked: ResponseRequest;
-  messages: ModelMessage[];
-  principal: string;
-  sessionId: string | undefined;
-  signal: AbortSignal;
-  ignored: IgnoredFields;
-}
-
-/** Source of the answer, and where to record the usage. */
-type ResponseSource = Pick<ResponseOptions, 'events' | 'messages' | 'record'>;
 
 /** `/v1/responses`, compatible with OpenAI's Responses API. All methods throw errors that `toHttpError` explains. */
 export class Responses {
@@ -96,7 +61,15 @@ export class Responses {
       const recordFields = { id, principal, createdAt, previousId: params.previousId ?? null, input };
       const builder = new ResponseBuilder({
         ...(await this.#source(call, agentId, turn?.generate ?? true)),
-        ...{ id, createdAt, model: params.model, seal: params.seal, tools: params.tools, echo: { ...params.echo, store: params.store } },
+        ...{
+          id,
+          createdAt,
+          model: params.model,
+          seal: params.seal,
+          includeSources: params.includeSources,
+          tools: params.tools,
+          echo: { ...params.echo, store: params.store },
+        },
         background: params.background,
         now: () => clock.now(),
         store: async (result) => {
@@ -280,11 +253,9 @@ export class Responses {
 
   /** `generate`: false leaves the model out, and the response has no output. */
   async #source(call: ResponseCall, agentId: string | undefined, generate: boolean): Promise<ResponseSource> {
-    await call.asked.tools.settleSearch(
-      () => (agentId === undefined ? false : (this.#deps.canSearch?.(agentId, call.principal) ?? false)),
-      call.ignored,
-    );
-    if (generate) return agentId === undefined ? this.#createModelSource(call) : this.#createAgentSource(call, agentId);
+    const search = await settleSearch(call.asked, { ...call, agentId }, this.#deps);
+    if (generate)
+      return agentId === undefined ? createModelSource(call, search, this.#deps) : this.#createAgentSource(call, agentId, search.options);
     if (agentId === undefined) await resolveRoute(call.asked.model, call.signal, this.#deps);
     return { events: nothing(), messages: call.messages, record: () => {} };
   }
@@ -292,6 +263,7 @@ export class Responses {
   #createAgentSource(
     { asked: params, messages, principal, sessionId: header, signal, ignored }: ResponseCall,
     agentId: string,
+    options: GenerationOptions,
   ): ResponseSource {
     if (params.truncate) ignored.add('truncation');
     for (const { name } of params.passed.values()) if (name !== undefined) ignored.add(name);
@@ -300,51 +272,10 @@ export class Responses {
       this.#deps.agents.run({ agentId, messages, sessionId, principal, tools: params.tools.specs, generationOptions, signal });
     // The run records its own usage.
     return {
-      events: nameUnsupported(retryWithoutUnsupported(params.generationOptions, run, { ignored, toParamName })),
+      events: nameUnsupported(retryWithoutUnsupported(options, run, { ignored, toParamName })),
       messages,
       record: () => {},
     };
-  }
-
-  async #createModelSource({ asked, messages: all, principal, signal, ignored }: ResponseCall): Promise<ResponseSource> {
-    const { clock, record, providerStates } = this.#deps;
-    const route = await resolveRoute(asked.model, signal, this.#deps);
-    const { provider, model, key } = route;
-    const messages = asked.truncate ? await this.#truncate(all, route, asked.generationOptions.maxTokens ?? 0, signal) : all;
-    const reportIgnored = (field: string): void => {
-      const name = asked.passed.get(field)?.name;
-      if (name !== undefined) ignored.add(name);
-    };
-    const isForwarding = canForward(provider);
-    if (!isForwarding) for (const field of asked.passed.keys()) reportIgnored(field);
-    const request: ModelRequest = {
-      ...(isForwarding ? { passed: Object.fromEntries([...asked.passed].map(([field, { value }]) => [field, value])) } : {}),
-      onRefusedField: reportIgnored,
-      model,
-      messages: providerStates.restoreInto(principal, messages),
-      tools: asked.tools.specs,
-      exact: true,
-      cacheKey: asked.cacheKey,
-    };
-    const events = withCountedUsage(
-      retryWithoutUnsupported(
-        asked.generationOptions,
-        (wishes) => retryStream(() => provider.stream({ ...request, ...wishes }, signal), { clock, signal }),
-        { ignored, toParamName },
-      ),
-      request.messages,
-      key,
-    );
-    return {
-      events: nameUnsupported(providerStates.recordFrom(principal, events)),
-      messages,
-      record: (usage: Usage) => record?.({ at: clock.now(), provider: provider.id, model: key, principal, usage }),
-    };
-  }
-
-  async #truncate(messages: ModelMessage[], { key }: Route, reserve: number, signal: AbortSignal): Promise<ModelMessage[]> {
-    const window = (await this.#deps.providers.list({ signal })).find((model) => model.key === key)?.context_window;
-    return window ? truncateMessages(messages, window - reserve, key) : messages;
   }
 }
 
@@ -368,18 +299,6 @@ function omitEmptyState<T extends { kept: ProviderState | undefined }>({ kept, .
 async function* nothing(): AsyncGenerator<ModelEvent> {
   yield { type: 'usage', usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
   yield { type: 'finish', reason: 'stop' };
-}
-
-/** The events; unsupported options of a model or an agent are reported by their name in this API. */
-async function* nameUnsupported(events: AsyncIterable<ModelEvent>): AsyncGenerator<ModelEvent> {
-  try {
-    yield* events;
-  } catch (error) {
-    const unsupported = error instanceof RpcError ? error.cause : error;
-    if (!(unsupported instanceof UnsupportedOptionError)) throw error;
-    const param = toParamName(unsupported.field);
-    throw badRequest(`Invalid \`${param}\`: ${unsupported.message}`, param);
-  }
 }
 
 /** The events as sent. Throws only before the first of them; a later failure is the last event, unless the client has disconnected. */
