@@ -14,10 +14,13 @@ import type { RemoteChange, Vault } from '../../storage/vault-interface.ts';
 import { CollectionDocuments, sumDocuments, toDocument } from './collection-documents.ts';
 import { CollectionIndexes } from './collection-indexes.ts';
 import { CollectionSearch, type FoundPassages } from './collection-search.ts';
-import { type CollectionVectors } from './collection-vectors.ts';
+import type { CollectionVectors } from './collection-vectors.ts';
 import { FolderWatch } from './folder-watch.ts';
+import { canReadFile, createDocument, deleteDocuments, releaseOriginals, setDocumentStatus } from './document-changes.ts';
 import { Indexer } from './indexer.ts';
-import { getDiskPath, isDiskSource, SourceFiles } from './source-files.ts';
+import { isDiskSource, SourceFiles } from './source-files.ts';
+import { getWatchedRoot, toStoredSources } from './stored-sources.ts';
+import { ThrottledEvents } from './throttled-events.ts';
 
 /** Milliseconds between events of one collection. */
 const PROGRESS_MS = 250;
@@ -148,7 +151,7 @@ export class Collections {
     if (this.#records.size >= COLLECTION_LIMITS.collections)
       throw new RpcError('INVALID_PARAMS', `There can be ${COLLECTION_LIMITS.collections} collections.`);
     const now = this.#deps.clock.now();
-    const stored = await this.#toSources(sources, []);
+    const stored = await toStoredSources(sources, [], (path) => this.#sources.approve(path));
     const record: CollectionRecord = {
       id: crypto.randomUUID().replaceAll('-', '').slice(0, 12),
       ...settings,
@@ -166,7 +169,7 @@ export class Collections {
 
   async update(id: string, { sources, ...settings }: Partial<CollectionSettings>): Promise<Collection> {
     const before = this.getRecord(id);
-    const stored = sources && (await this.#toSources(sources, before.sources));
+    const stored = sources && (await toStoredSources(sources, before.sources, (path) => this.#sources.approve(path)));
     const changed = stored?.filter((source) => !before.sources.includes(source)) ?? [];
     const removed = stored ? before.sources.filter(({ id: old }) => !stored.some((source) => source.id === old)) : [];
     const needsWork = settings.embeddingModel !== undefined && settings.embeddingModel !== before.embeddingModel;
@@ -187,9 +190,9 @@ export class Collections {
     }));
     const documents = await this.#documents.load(id);
     const orphans = [...documents.values()].filter(({ sourceId }) => removed.some((source) => source.id === sourceId));
-    await this.#indexer.removeDocuments(id, orphans);
+    await deleteDocuments({ documents: this.#documents, indexes: this.#indexes }, id, orphans);
     await this.#revoke(removed);
-    if (settings.keepOriginals === false && before.keepOriginals) await this.#releaseOriginals(id);
+    if (settings.keepOriginals === false && before.keepOriginals) await releaseOriginals(this.#documents, id);
     this.#sendChange(id);
     this.resume();
     return this.get(id);
@@ -201,7 +204,7 @@ export class Collections {
     await this.#deps.vault.collection('collections').remove(id);
     this.#records.delete(id);
     this.#sendChange(id, true);
-    await this.#indexer.removeDocuments(id, [...(await this.#documents.load(id)).values()]);
+    await deleteDocuments({ documents: this.#documents, indexes: this.#indexes }, id, [...(await this.#documents.load(id)).values()]);
     await this.#indexes.drop(id);
     this.#search.forget(id);
     this.#documents.forget(id);
@@ -259,7 +262,7 @@ export class Collections {
       const before = known.get(path);
       if (before?.status === 'indexed' && before.hash === hash) return before;
       const fields = { path, mimeType, size: bytes.length, modifiedAt, blobs: [hash] };
-      const { error: _, ...kept } = before ?? this.#indexer.createDocument(id, FILES_SOURCE, fields);
+      const { error: _, ...kept } = before ?? createDocument(id, FILES_SOURCE, fields, this.#deps.clock.now());
       const document: CollectionDocumentRecord = { ...kept, ...fields, status: 'waiting' };
       changed.push(document);
       return document;
@@ -282,7 +285,7 @@ export class Collections {
     this.getRecord(id);
     const documents = await this.#documents.load(id);
     const removed = [...new Set(documentIds)].flatMap((documentId) => documents.get(documentId) ?? []);
-    await this.#indexer.removeDocuments(id, removed);
+    await deleteDocuments({ documents: this.#documents, indexes: this.#indexes }, id, removed);
     if (removed.length > 0) this.#sendChange(id);
     return removed.length;
   }
@@ -297,7 +300,7 @@ export class Collections {
         (document) =>
           (document.status === 'failed' || document.status === 'skipped') && (sourceId === undefined || document.sourceId === sourceId),
       );
-      await this.#setStatus(failed, (document) => this.#canRead(document), 'waiting');
+      await setDocumentStatus(this.#documents, failed.filter(canReadFile), 'waiting');
     }
     const sourceIds = own.map((source) => source.id);
     await this.#update(id, (record) => ({ ...record, pending: this.#toPending(record, sourceIds) }));
@@ -310,7 +313,7 @@ export class Collections {
     await this.#update(id, (record) => ({ ...record, pending: null }));
     await this.#indexer.cancel(id);
     const waiting = [...(await this.#documents.load(id)).values()].filter(({ status }) => status === 'waiting');
-    await this.#setStatus(waiting, () => true, 'skipped', 'Indexing was cancelled.');
+    await setDocumentStatus(this.#documents, waiting, 'skipped', 'Indexing was cancelled.');
     this.#sendChange(id);
     return this.get(id);
   }
@@ -474,57 +477,10 @@ export class Collections {
     this.#indexer.start(id, waiting);
   }
 
-  /** Sources as they are stored: those that did not change as they were. Asks the bridge to approve new paths. */
-  async #toSources(inputs: readonly CollectionSourceInput[], before: readonly StoredSource[]): Promise<StoredSource[]> {
-    return Promise.all(
-      inputs.map(async (input): Promise<StoredSource> => {
-        const known = before.find(({ id }) => id === input.id);
-        if (known && toSettings(known) === toSettings(input)) return known;
-        const id = known?.id ?? crypto.randomUUID().replaceAll('-', '').slice(0, 8);
-        const state = { id, checkedAt: null, problem: null };
-        if (input.kind === 'web') return { ...input, depth: input.depth ?? 0, maxPages: input.maxPages ?? 100, ...state };
-        const path = getDiskPath(input);
-        const root = path === undefined ? undefined : await this.#sources.approve(path);
-        return { ...input, ...state, ...(root === undefined ? {} : { root }) };
-      }),
-    );
-  }
-
   /** Ends the bridge's permission to read roots that no source needs any more. */
   async #revoke(sources: readonly StoredSource[]): Promise<void> {
     const used = new Set([...this.#records.values()].flatMap((record) => record.sources.flatMap(({ root }) => root ?? [])));
     for (const { root } of sources) if (root !== undefined && !used.has(root)) await this.#sources.revoke(root);
-  }
-
-  async #releaseOriginals(id: string): Promise<void> {
-    const kept = [...(await this.#documents.load(id)).values()].filter(({ status, blobs }) => blobs && status === 'indexed');
-    for (let from = 0; from < kept.length; from += 200) {
-      const batch = kept.slice(from, from + 200);
-      await this.#documents.write({
-        put: batch.map(({ blobs: _, ...document }) => document),
-        releaseBlobs: batch.flatMap(({ blobs = [] }) => blobs),
-      });
-    }
-  }
-
-  async #setStatus(
-    documents: readonly CollectionDocumentRecord[],
-    accepts: (document: CollectionDocumentRecord) => boolean,
-    status: 'waiting' | 'skipped',
-    error?: string,
-  ): Promise<void> {
-    const changed = documents.filter(accepts);
-    for (let from = 0; from < changed.length; from += 200)
-      await this.#documents.write({
-        put: changed
-          .slice(from, from + 200)
-          .map(({ error: _, ...document }) => ({ ...document, status, ...(error === undefined ? {} : { error }) })),
-      });
-  }
-
-  /** Whether the file of a document still exists: one whose text alone was kept cannot be read again. */
-  #canRead({ sourceId, blobs }: CollectionDocumentRecord): boolean {
-    return sourceId !== FILES_SOURCE || blobs !== undefined;
   }
 
   #isOnDisk({ sources }: CollectionRecord, { sourceId }: CollectionDocumentRecord): boolean {
@@ -556,51 +512,5 @@ function decode({ path, data }: SentFile): Uint8Array<ArrayBuffer> {
     return fromBase64(data);
   } catch {
     throw new RpcError('INVALID_PARAMS', `The data of ${path} is not base64.`);
-  }
-}
-
-/** Settings of a source, for comparison. */
-function toSettings(source: CollectionSourceInput | StoredSource): string {
-  const { id: _, checkedAt: _at, problem: _problem, root: _root, ...settings } = source as StoredSource;
-  const withDefaults = settings.kind === 'web' ? { ...settings, depth: settings.depth ?? 0, maxPages: settings.maxPages ?? 100 } : settings;
-  return JSON.stringify(Object.entries(withDefaults).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-const getWatchedRoot = (source: StoredSource): string[] =>
-  getDiskPath(source) !== undefined && source.root !== undefined ? [source.root] : [];
-
-/** Sends the first event of a name at once, and further ones at most once in a while. */
-class ThrottledEvents {
-  readonly #clock: Clock;
-  readonly #pending = new Map<string, { send: (() => void) | undefined; cancel: () => void }>();
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  send(name: string, ms: number, send: () => void): void {
-    const pending = this.#pending.get(name);
-    if (pending) {
-      pending.send = send;
-      return;
-    }
-    send();
-    this.#wait(name, ms);
-  }
-
-  stop(): void {
-    for (const { cancel } of this.#pending.values()) cancel();
-    this.#pending.clear();
-  }
-
-  #wait(name: string, ms: number): void {
-    const cancel = this.#clock.after(ms, () => {
-      const { send } = this.#pending.get(name) ?? {};
-      this.#pending.delete(name);
-      if (!send) return;
-      send();
-      this.#wait(name, ms);
-    });
-    this.#pending.set(name, { send: undefined, cancel });
   }
 }

@@ -1,25 +1,21 @@
-import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { fromBase64 } from '#shared/base64.ts';
 import { COLLECTION_LIMITS, type Collection, type CollectionProgress, FILES_SOURCE } from '#shared/rpc/methods/collection-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { sha256 } from '#shared/sha256.ts';
-import { decodeText } from '../../documents/plain-text.ts';
 import type { DocumentPassages, DocumentReader } from '../../documents/document-reader.ts';
-import type { CollectionDocumentRecord, CollectionRecord, StoredSource } from '../../storage/records/collection-records.ts';
+import type { CollectionDocumentRecord, CollectionRecord } from '../../storage/records/collection-records.ts';
 import { OwnershipLostError, StorageFullError, VaultReadOnlyError } from '../../storage/vault-errors.ts';
 import { isBridgeMissing, toSentence } from './collection-errors.ts';
 import type { CollectionDocuments } from './collection-documents.ts';
 import type { CollectionIndexes } from './collection-indexes.ts';
 import { splitText } from './document-texts.ts';
+import type { ReadFile, SourceFiles } from './source-files.ts';
 import { CrawlRules } from './crawl-rules.ts';
-import { findPageLinks, normalizePageUrl } from './page-links.ts';
-import { isDiskSource, type ReadFile, type SourceFile, type SourceFiles } from './source-files.ts';
+import { type Listing, SourceLister } from './source-lister.ts';
 
 /** Documents that are read or stored at the same time: those that are stored together share a transaction. */
 const WORKERS = 4;
-/** Records that are written together. */
-const BATCH_SIZE = 200;
 /** Milliseconds after which what was read can be searched while more is being read. */
 const FLUSH_MS = 5_000;
 const KEPT_PATH_CHARS = 500;
@@ -46,16 +42,13 @@ export interface IndexerDeps {
 }
 
 /** The indexing of one collection. */
-interface Job {
+interface Job extends Listing {
   controller: AbortController;
   progress: CollectionProgress;
   waitingFor: string | null;
   queue: CollectionDocumentRecord[];
   /** IDs of documents in the queue. */
   queued: Set<string>;
-  /** Pages that were reached, by source. */
-  crawls: Map<string, Set<string>>;
-  rules: CrawlRules;
   flushedAt: number;
   done: Promise<void>;
 }
@@ -67,6 +60,7 @@ const OUTDATED = Symbol('outdated');
 /** Lists the sources of collections, and reads, stores and indexes their documents. A failing document does not stop the others. */
 export class Indexer {
   readonly #deps: IndexerDeps;
+  readonly #lister: SourceLister;
   readonly #jobs = new Map<string, Job>();
   /** Collections that wait for the bridge, and why. */
   readonly #waiting = new Map<string, string>();
@@ -74,6 +68,7 @@ export class Indexer {
 
   constructor(deps: IndexerDeps) {
     this.#deps = deps;
+    this.#lister = new SourceLister(deps);
   }
 
   getState(collectionId: string): IndexingState {
@@ -92,8 +87,9 @@ export class Indexer {
     const progress = { done: 0, total: 0, current: null, startedAt: this.#deps.clock.now() };
     const controller = new AbortController();
     const job: Job = {
-      ...{ controller, progress, waitingFor: null, queue: [], queued: new Set(), crawls: new Map() },
+      ...{ controller, signal: controller.signal, progress, waitingFor: null, queue: [], queued: new Set(), crawls: new Map() },
       rules: new CrawlRules((url) => this.#deps.sources.fetchText(url, controller.signal)),
+      enqueue: (found) => this.#enqueue(job, found),
       flushedAt: this.#deps.clock.monotonic(),
       done: Promise.resolve(),
     };
@@ -146,14 +142,17 @@ export class Indexer {
       while (getCollection(collectionId)?.pending || job.queue.length > 0) {
         const sourceId = getCollection(collectionId)?.pending?.sourceIds[0];
         const source = getCollection(collectionId)?.sources.find(({ id }) => id === sourceId);
-        if (source) await this.#listSource(collectionId, source, job);
+        if (source) {
+          await this.#lister.list(collectionId, source, job);
+          this.#deps.onChange(collectionId);
+        }
         if (sourceId !== undefined) {
           await updateCollection(collectionId, (record) => withoutPending(record, sourceId));
           continue;
         }
         await Promise.all(Array.from({ length: WORKERS }, () => this.#work(collectionId, job)));
         signal.throwIfAborted();
-        await this.#removeUnreached(collectionId, job);
+        await this.#lister.removeUnreached(collectionId, job);
         await indexes.flush(collectionId);
         const record = getCollection(collectionId);
         if (record) await this.#deps.onIndexed(record, signal);
@@ -167,101 +166,6 @@ export class Indexer {
       else this.#deps.fault(error);
     } finally {
       await indexes.flush(collectionId).catch((error: unknown) => void (signal.aborted || this.#deps.fault(error)));
-    }
-  }
-
-  /** Compares the files of a source with its documents: new and changed ones wait to be read, missing ones are removed. */
-  async #listSource(collectionId: string, source: StoredSource, job: Job): Promise<void> {
-    const { documents, sources, updateCollection, clock } = this.#deps;
-    const { signal } = job.controller;
-    let problem: string | null = null;
-    try {
-      sources.require(source);
-      if (isDiskSource(source)) {
-        const root = await sources.prepare(source, signal);
-        if (root !== source.root) {
-          await updateCollection(collectionId, (record) => withSource(record, source.id, { root }));
-        }
-        problem = await this.#diff(collectionId, source.id, sources.list(source, root, signal), signal);
-      } else problem = await this.#startCrawl(collectionId, source, job);
-    } catch (error) {
-      if (signal.aborted || isBridgeMissing(error) || !(error instanceof RpcError)) throw error;
-      problem = toSentence(error);
-    }
-    await updateCollection(collectionId, (record) => withSource(record, source.id, { checkedAt: clock.now(), problem }));
-    this.#enqueue(
-      job,
-      [...documents.list(collectionId)].filter(({ status, sourceId }) => status === 'waiting' && sourceId === source.id),
-    );
-    this.#deps.onChange(collectionId);
-  }
-
-  /** Returns a problem as a sentence, or null. */
-  async #diff(
-    collectionId: string,
-    sourceId: string,
-    pages: AsyncIterable<readonly SourceFile[]>,
-    signal: AbortSignal,
-  ): Promise<string | null> {
-    const { documents } = this.#deps;
-    const missing = new Map<string, CollectionDocumentRecord>();
-    for (const document of documents.list(collectionId)) if (document.sourceId === sourceId) missing.set(toFileKey(document), document);
-    let free = COLLECTION_LIMITS.documents - [...documents.list(collectionId)].length;
-    let changed: CollectionDocumentRecord[] = [];
-    let refused = 0;
-    for await (const page of pages) {
-      for (const file of page) {
-        const key = toFileKey(file);
-        const known = missing.get(key);
-        missing.delete(key);
-        if (known) {
-          const isSame = known.size === file.size && known.modifiedAt === file.modifiedAt;
-          if (!isSame) changed.push({ ...known, size: file.size, modifiedAt: file.modifiedAt, status: 'waiting' });
-        } else if (free-- > 0) changed.push(this.createDocument(collectionId, sourceId, file));
-        else refused++;
-      }
-      while (changed.length >= BATCH_SIZE) await documents.write({ put: changed.splice(0, BATCH_SIZE) });
-      signal.throwIfAborted();
-    }
-    await documents.write({ put: changed.splice(0) });
-    changed = [];
-    await this.removeDocuments(collectionId, [...missing.values()]);
-    return refused > 0
-      ? `${refused} ${refused === 1 ? 'file was' : 'files were'} left out: a collection can have ${COLLECTION_LIMITS.documents} documents.`
-      : null;
-  }
-
-  /** A new document that waits to be read. */
-  createDocument(
-    collectionId: string,
-    sourceId: string,
-    file: SourceFile & { mimeType?: string; blobs?: string[]; depth?: number },
-  ): CollectionDocumentRecord {
-    const { path, mimeType = '', ...rest } = file;
-    return {
-      id: `${collectionId}-${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}`,
-      collectionId,
-      sourceId,
-      path,
-      title: path.split('/').at(-1) ?? path,
-      mimeType,
-      addedAt: this.#deps.clock.now(),
-      status: 'waiting',
-      ...rest,
-    };
-  }
-
-  /** Strict: removes documents with their texts and files. */
-  async removeDocuments(collectionId: string, removed: readonly CollectionDocumentRecord[]): Promise<void> {
-    const { documents, indexes } = this.#deps;
-    for (let from = 0; from < removed.length; from += BATCH_SIZE) {
-      const batch = removed.slice(from, from + BATCH_SIZE);
-      await documents.write({
-        remove: batch.map(({ id }) => id),
-        removeTexts: batch.flatMap(({ text }) => text ?? []),
-        releaseBlobs: batch.flatMap(({ blobs = [] }) => blobs),
-      });
-      for (const { text } of batch) if (text) indexes.remove(collectionId, text.id);
     }
   }
 
@@ -317,7 +221,7 @@ export class Indexer {
       bytes = typeof file.bytes === 'string' ? fromBase64(file.bytes) : file.bytes;
       if (bytes.length > COLLECTION_LIMITS.fileBytes) throw new RpcError('INVALID_PARAMS', 'The file is larger than 25 MB.');
       hash = await sha256(bytes);
-      crawlNotes = await this.#followLinks(collection, document, file, bytes, job);
+      crawlNotes = await this.#lister.followLinks({ collection, document, file, bytes }, job);
       if (document.text && document.hash === hash)
         return await this.#write(document, {
           put: [{ ...toIndexed(document, document.text), ...(document.notes ? { notes: document.notes } : {}) }],
@@ -384,76 +288,7 @@ export class Indexer {
     });
     if (text && !keepsText) this.#deps.indexes.remove(document.collectionId, text.id);
   }
-
-  async #startCrawl(collectionId: string, source: Extract<StoredSource, { kind: 'web' }>, job: Job): Promise<string | null> {
-    job.crawls.set(source.id, new Set());
-    const urls = source.urls.flatMap((url) => normalizePageUrl(url) ?? []);
-    return this.#visit(collectionId, source, urls, 0, job);
-  }
-
-  /** Adds pages that a crawl has reached. */
-  async #visit(
-    collectionId: string,
-    source: Extract<StoredSource, { kind: 'web' }>,
-    urls: readonly string[],
-    depth: number,
-    job: Job,
-  ): Promise<string | null> {
-    const visited = job.crawls.get(source.id);
-    if (!visited) return null;
-    const { documents } = this.#deps;
-    const known = new Map<string, CollectionDocumentRecord>();
-    let count = 0;
-    for (const document of documents.list(collectionId)) {
-      count++;
-      if (document.sourceId === source.id) known.set(document.path, document);
-    }
-    const put: CollectionDocumentRecord[] = [];
-    for (const url of urls) {
-      if (visited.has(url) || visited.size >= source.maxPages) continue;
-      const before = known.get(url);
-      if (!before && count++ >= COLLECTION_LIMITS.documents) return `A collection can have ${COLLECTION_LIMITS.documents} documents.`;
-      visited.add(url);
-      const page = before ?? this.createDocument(collectionId, source.id, { path: url, url, size: 0, modifiedAt: null });
-      put.push({ ...page, status: 'waiting', depth });
-    }
-    for (let from = 0; from < put.length; from += BATCH_SIZE) await documents.write({ put: put.slice(from, from + BATCH_SIZE) });
-    this.#enqueue(job, put);
-    return null;
-  }
-
-  /** Adds the pages to which a page leads, as its site allows. Returns notes about those that are left out. */
-  async #followLinks(
-    collection: CollectionRecord,
-    document: CollectionDocumentRecord,
-    { base, mimeType, charset }: ReadFile,
-    bytes: Uint8Array,
-    job: Job,
-  ): Promise<string[]> {
-    const source = collection.sources.find(({ id }) => id === document.sourceId);
-    if (source?.kind !== 'web' || base === undefined || !/html/.test(mimeType)) return [];
-    const depth = (document.depth ?? 0) + 1;
-    if (depth > source.depth) return [];
-    await new TimeSlicer(job.controller.signal).after(bytes.length);
-    const links = findPageLinks(decodeText(bytes as Uint8Array<ArrayBuffer>, charset), base);
-    const allowed: string[] = [];
-    for (const link of links) if (await job.rules.allows(link)) allowed.push(link);
-    await this.#visit(collection.id, source, allowed, depth, job);
-    const leftOut = links.length - allowed.length;
-    return leftOut === 0 ? [] : [`Links left out, as the site’s robots.txt asks: ${leftOut}`];
-  }
-
-  /** Removes pages that no link leads to any more. */
-  async #removeUnreached(collectionId: string, job: Job): Promise<void> {
-    const removed = [...this.#deps.documents.list(collectionId)].filter(
-      ({ sourceId, path }) => job.crawls.get(sourceId)?.has(path) === false,
-    );
-    await this.removeDocuments(collectionId, removed);
-    job.crawls.clear();
-  }
 }
-
-const toFileKey = ({ path, offset }: Pick<SourceFile, 'path' | 'offset'>): string => (offset === undefined ? path : `${path}\n${offset}`);
 
 function toIndexed(
   { error: _, notes: _notes, ...document }: CollectionDocumentRecord,
@@ -466,15 +301,6 @@ const withoutPending = (record: CollectionRecord, sourceId: string): CollectionR
   record.pending
     ? { ...record, pending: { ...record.pending, sourceIds: record.pending.sourceIds.filter((id) => id !== sourceId) } }
     : record;
-
-const withSource = (
-  record: CollectionRecord,
-  sourceId: string,
-  change: Partial<Pick<StoredSource, 'root' | 'checkedAt' | 'problem'>>,
-): CollectionRecord => ({
-  ...record,
-  sources: record.sources.map((source) => (source.id === sourceId ? { ...source, ...change } : source)),
-});
 
 const toWaitingFor = (error: unknown): string =>
   isBridgeMissing(error) ? 'The bridge is not connected.' : 'Storage is full. Free some space, then refresh the collection.';
