@@ -16,6 +16,7 @@ export const GROUPS: readonly { title: string; pages: readonly string[] }[] = [
       'channels-email',
       'channels-ntfy',
       'channels-whatsapp',
+      'channels-signal',
       'browser',
     ],
   },

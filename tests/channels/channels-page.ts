@@ -5,6 +5,7 @@ import { EmailAdapter } from '../../web/gateway/automation/channels/email/email-
 import { MatrixAdapter } from '../../web/gateway/automation/channels/matrix/matrix-adapter.ts';
 import { NostrAdapter } from '../../web/gateway/automation/channels/nostr/nostr-adapter.ts';
 import { NtfyAdapter } from '../../web/gateway/automation/channels/ntfy/ntfy-adapter.ts';
+import { SignalAdapter } from '../../web/gateway/automation/channels/signal/signal-adapter.ts';
 import { SlackAdapter } from '../../web/gateway/automation/channels/slack/slack-adapter.ts';
 import { TelegramAdapter } from '../../web/gateway/automation/channels/telegram/telegram-adapter.ts';
 import { WhatsAppAdapter } from '../../web/gateway/automation/channels/whatsapp/whatsapp-adapter.ts';
@@ -18,6 +19,7 @@ const ADAPTERS: Record<StartableChannel, { prototype: ChannelAdapter }> = {
   slack: SlackAdapter,
   ntfy: NtfyAdapter,
   whatsapp: WhatsAppAdapter,
+  signal: SignalAdapter,
   matrix: MatrixAdapter,
   nostr: NostrAdapter,
   email: EmailAdapter,

@@ -10,6 +10,8 @@ import { ANTHROPIC_KEY, type AnthropicUpstream, startAnthropicUpstream } from '.
 import { type BridgedGateway, createBridgedGateway } from '../support/bridged-gateway.ts';
 import { installNpmTool } from '../support/npm-tool.ts';
 import { startScriptedChat, type ScriptedChat } from '../support/scripted-chat.ts';
+import type { SearchServer } from '../support/search-gateway.ts';
+import { startSearchServer } from '../support/search-server.ts';
 
 // Claude Code, as it is installed from npm, with Perch as its API (ANTHROPIC_BASE_URL). It is no dependency: 240 MB, and not under a free license.
 
@@ -21,19 +23,27 @@ const program = await installNpmTool({ package: '@anthropic-ai/claude-code', ver
 describe.skipIf(program === undefined)('Claude Code', { timeout: RUN_MS + 10_000 }, () => {
   let claude: AnthropicUpstream;
   let other: ScriptedChat;
+  let search: SearchServer;
   let bridge: TestBridge;
   let gw: BridgedGateway;
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'perch-claude-code-'));
-    [claude, other, bridge] = await Promise.all([startAnthropicUpstream(), startScriptedChat(), startTestBridge({})]);
+    [claude, other, search, bridge] = await Promise.all([
+      startAnthropicUpstream(),
+      startScriptedChat(),
+      startSearchServer(),
+      startTestBridge({}),
+    ]);
     gw = await createBridgedGateway({ egress: true });
     const { client } = await gw.client();
     const providers = {
       claude: { kind: 'anthropic' as const, baseUrl: claude.url, name: 'Claude', apiKey: ANTHROPIC_KEY },
       other: { baseUrl: other.url, name: 'Other' },
     };
-    await client.call('config.patch', { patch: { workspaces: { mirror: false }, providers } });
+    await client.call('config.patch', {
+      patch: { workspaces: { mirror: false }, providers, tools: { webSearch: { provider: 'searxng', url: search.url } } },
+    });
     client.close();
     await gw.attach(bridge);
   });
@@ -42,6 +52,7 @@ describe.skipIf(program === undefined)('Claude Code', { timeout: RUN_MS + 10_000
     await gw?.[Symbol.asyncDispose]();
     await claude?.[Symbol.asyncDispose]();
     await other?.[Symbol.asyncDispose]();
+    await search?.[Symbol.asyncDispose]();
     if (folder) await rm(folder, { recursive: true, force: true });
   });
 
@@ -51,7 +62,7 @@ describe.skipIf(program === undefined)('Claude Code', { timeout: RUN_MS + 10_000
     await mkdir(cwd, { recursive: true });
     await mkdir(home, { recursive: true });
     await writeFile(join(cwd, 'note.txt'), 'The word is heron.\n');
-    const args = ['-p', prompt, '--model', model, '--allowedTools', 'Read', 'Write', '--permission-mode', 'acceptEdits'];
+    const args = ['-p', prompt, '--model', model, '--allowedTools', 'Read', 'Write', 'WebSearch', '--permission-mode', 'acceptEdits'];
     const running = run(program ?? '', args, {
       ...{ cwd, timeout: RUN_MS },
       env: {
@@ -105,5 +116,24 @@ describe.skipIf(program === undefined)('Claude Code', { timeout: RUN_MS + 10_000
     };
     expect((await runClaude('other/model', 'Copy the word of note.txt into copy.txt.', 'other')).text).toBe('The copy is written.');
     expect(await readFile(join(cwd, 'copy.txt'), 'utf8')).toBe('heron');
+  });
+
+  verifies('http.search/messages', 'for Claude Code with a model of another provider', async () => {
+    other.script = ({ messages, tools }) => {
+      const names = (tools as { function: { name: string } }[] | undefined)?.map((tool) => tool.function.name) ?? [];
+      const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.stringify(content));
+      if (names.includes('ToolSearch')) {
+        // The tool is loaded first. Claude Code then asks for the search in a request of its own.
+        if (results.length === 0) return { id: 'toolu_0', tool: 'ToolSearch', input: { query: 'select:WebSearch', max_results: 1 } };
+        if (results.length === 1) return { id: 'toolu_1', tool: 'WebSearch', input: { query: 'tulip season' } };
+        return { text: results[1]?.includes('https://flowers.test/tulips') ? 'In April.' : `Unknown: ${results[1] ?? ''}` };
+      }
+      if (!names.includes('web_search')) return { text: 'A title' };
+      return results.length === 0
+        ? { id: 'toolu_2', tool: 'web_search', input: { query: 'tulip' } }
+        : { text: 'A tulip blooms in April [1].' };
+    };
+    expect((await runClaude('other/model', 'When do tulips bloom?', 'search')).text).toBe('In April.');
+    expect(search.requests.map(({ params }) => params.get('q'))).toEqual(['tulip']);
   });
 });

@@ -65,6 +65,9 @@ export const channels = [
     'channels/whatsapp': 'WhatsApp: messages come by a signed webhook, which is answered once they are stored; files come and go.',
     'channels/whatsapp-once': 'WhatsApp: repeats are answered once; a lost response is settled by the receipt that names the piece.',
     'channels/whatsapp-errors': 'WhatsApp: wrong tokens and signatures, limits, and the end of the 24 hours are told.',
+    'channels/signal': 'Signal, by signal-cli: private messages are answered, in groups mentions and replies; files, edits and receipts.',
+    'channels/signal-once': 'Signal: cuts, limits and lost responses: no message is answered twice.',
+    'channels/signal-errors': 'Signal: a missing daemon, a wrong number and unknown recipients are told.',
     'channels/deleted': 'A message that was deleted while it waits is not answered.',
     'channels/email':
       'E-mail, by IMAP and SMTP through the bridge: mails are answered in their threads, each thread and sender as a conversation.',

@@ -54,7 +54,7 @@ export async function createChannelGateway(
     fetch: async (url, init) => {
       if (url.startsWith('http://model.test/')) return scripted.fetch(url, init);
       // A long poll for messages does not count as pending.
-      if (/\/getUpdates$|\/sync\?/.test(url)) return out(url, init);
+      if (/\/getUpdates$|\/sync\?|\/api\/v1\/events/.test(url)) return out(url, init);
       pendingCount++;
       return out(url, init).finally(() => pendingCount--);
     },

@@ -25,6 +25,8 @@ interface PlatformResponse {
   json?: unknown;
   /** A file, instead of JSON. */
   bytes?: Buffer;
+  /** Writes the body itself, such as events without end. */
+  stream?: (response: ServerResponse) => void;
   headers?: Record<string, string>;
 }
 
@@ -57,8 +59,12 @@ export async function startPlatformServer(
       return writeMore();
     }
     if (fault?.cut === 'before') return void request.socket.destroy();
-    const { status = 200, json, bytes, headers } = await answer(each, closed.signal);
+    const { status = 200, json, bytes, stream, headers } = await answer(each, closed.signal);
     if (fault) return void request.socket.destroy();
+    if (stream) {
+      response.writeHead(status, headers);
+      return stream(response);
+    }
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(bytes ?? JSON.stringify(json));
   };
   const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()));

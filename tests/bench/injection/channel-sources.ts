@@ -1,11 +1,23 @@
 import { generateSecretKey, getPublicKey } from 'nostr-tools/pure';
 import { nsecEncode } from 'nostr-tools/nip19';
+import { mailPort } from '#shared/ports/mail-port.ts';
+import { createMailCapability } from '../../../bridge/capabilities/mail/mail-handlers.ts';
 import { createRumor, KIND_MESSAGE, KIND_WRAP, wrapRumor } from '../../../web/gateway/automation/channels/nostr/gift-wraps.ts';
+import { createCapability, type FakeCapability } from '../../support/fake-bridge.ts';
 import { createChannelGateway, egressCapability } from '../../support/channel-gateway.ts';
 import { DISCORD_SELF, DISCORD_TOKEN, startDiscordServer } from '../../support/discord-server.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { MATRIX_SELF, MATRIX_TOKEN, startMatrixServer } from '../../support/matrix-server.ts';
+import { startImapServer } from '../../support/imap-server.ts';
 import { startNostrRelay } from '../../support/nostr-relay.ts';
+import {
+  ADA as SLACK_OWNER,
+  BOB as SLACK_STRANGER,
+  SLACK_APP_TOKEN,
+  SLACK_BOT_TOKEN,
+  startSlackServer,
+} from '../../support/slack-server.ts';
+import { startSmtpServer } from '../../support/smtp-server.ts';
 import { startTelegramServer, TELEGRAM_TOKEN } from '../../support/telegram-server.ts';
 import { OutsideWorld } from './fake-ports.ts';
 import { World } from './injection-world.ts';
@@ -14,8 +26,9 @@ import { INJECTED_ORDER, ObedientModel } from './obedient-model.ts';
 
 /** A platform on which somebody writes to the gateway's account. */
 interface Platform {
-  id: 'telegram' | 'matrix' | 'discord' | 'nostr';
+  id: 'telegram' | 'matrix' | 'discord' | 'nostr' | 'slack' | 'email';
   settings: Record<string, unknown>;
+  capabilities?: FakeCapability[];
   /** Steps of the clock while a reply is waited for. */
   stepMs?: number;
   write(order: string): unknown;
@@ -29,8 +42,8 @@ const toChannelSource = (name: string, start: (clock: FakeClock) => Promise<Plat
   async open() {
     // Drawings carry the system's time.
     const clock = new FakeClock(Date.now());
-    const { id, settings, stepMs, write, hasReplied, stop } = await start(clock);
-    const [outside, model] = [new OutsideWorld(egressCapability), new ObedientModel()];
+    const { id, settings, capabilities = [], stepMs, write, hasReplied, stop } = await start(clock);
+    const [outside, model] = [new OutsideWorld(egressCapability, ...capabilities), new ObedientModel()];
     const channel = { enabled: true, allowedUsers: [], tools: ['*'], ...settings };
     const gw = await createChannelGateway({ [id]: channel }, { clock, bridge: outside.bridge, model: model.script });
     const world = await World.on(gw, outside, model);
@@ -123,6 +136,49 @@ const nostrMessage: RemoteSource = toChannelSource('private message of a strange
   };
 });
 
+const slackMessage: RemoteSource = toChannelSource('private message of a stranger on Slack', async (clock) => {
+  const server = await startSlackServer(() => clock.now());
+  return {
+    id: 'slack',
+    settings: { botToken: SLACK_BOT_TOKEN, appToken: SLACK_APP_TOKEN, apiBase: server.url, owners: [SLACK_OWNER] },
+    stepMs: 100,
+    write: (order) => server.write(order, { from: SLACK_STRANGER }),
+    hasReplied: () => server.sent().length > 0,
+    stop: () => server.stop(),
+  };
+});
+
+const mailMessage: RemoteSource = toChannelSource('mail of a stranger', async () => {
+  const account = { user: 'perch@example.org', password: 'app password' };
+  const [imap, smtp] = [await startImapServer(account), await startSmtpServer(account)];
+  const mail = createMailCapability({ log: () => {} });
+  const hosts = { imapHost: `imap://127.0.0.1:${imap.port}`, smtpHost: `smtp://127.0.0.1:${smtp.port}` };
+  return {
+    id: 'email',
+    settings: { address: account.user, password: account.password, trustedServer: 'mx.example.org', ...hosts },
+    capabilities: [createCapability(mailPort, mail.handlers)],
+    stepMs: 100,
+    write: (order) =>
+      imap.add(
+        'INBOX',
+        [
+          'Authentication-Results: mx.example.org; dmarc=pass header.from=example.com',
+          'From: Eve <eve@example.com>',
+          `To: ${account.user}`,
+          'Subject: Tulips',
+          'Message-ID: <m1@example.com>',
+          '',
+          order,
+        ].join('\r\n'),
+      ),
+    hasReplied: () => smtp.sent.length > 0,
+    async stop() {
+      mail.close();
+      await Promise.all([imap.stop(), smtp.stop()]);
+    },
+  };
+});
+
 export const CHANNEL_SOURCES: readonly RemoteSource[] = [
   telegramMessage('channel message of a stranger', (order) => [order]),
   telegramMessage('channel message of a stranger in a group', (order) => [`@perch_test_bot ${order}`, { id: 8, chat: -5 }], OWNER),
@@ -137,4 +193,6 @@ export const CHANNEL_SOURCES: readonly RemoteSource[] = [
   ]),
   discordMessage('message that the owner forwards on Discord', (order) => ['', { message_snapshots: [{ message: { content: order } }] }]),
   nostrMessage,
+  slackMessage,
+  mailMessage,
 ];

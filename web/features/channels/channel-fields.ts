@@ -41,6 +41,7 @@ const CHANNEL_FIELDS: Readonly<Record<string, Omit<ChannelField, 'label' | 'hint
     defaultValue: 3000,
     rare: true,
   },
+  account: { label: () => m.channels_field_phone_number(), hint: () => m.channels_hint_phone_number(), kind: 'text' },
   phoneNumberId: { label: () => m.channels_field_phone_number_id(), hint: () => m.channels_hint_phone_number_id(), kind: 'text' },
   secret: { label: () => m.channels_field_app_secret(), hint: () => m.channels_hint_app_secret(), kind: 'text' },
   verifyToken: { label: () => m.channels_field_verify_token(), hint: () => m.channels_hint_verify_token(), kind: 'text' },

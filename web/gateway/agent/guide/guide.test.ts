@@ -179,6 +179,7 @@ describe('answers', () => {
     ['does it work with microsoft teams', 'channels#which-channels-are-supported'],
     ['connect a discord bot', 'channels-discord#connect-discord'],
     ['connect whatsapp', 'channels-whatsapp#connect-whatsapp'],
+    ['connect signal with signal-cli', 'channels-signal#connect-signal'],
     ['set up ntfy', 'channels-ntfy#connect-ntfy'],
     ['which token does slack need', 'channels-slack#connect-slack'],
     ['the browser cannot open localhost', 'browser#let-the-browser-open-local-sites'],

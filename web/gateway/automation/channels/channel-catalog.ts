@@ -176,10 +176,16 @@ const channelKinds: readonly (Omit<ChannelKind, 'startable' | 'reason' | 'catego
     color: '#3a76f0',
     icon: 'shield',
     capabilities: toCapabilities('typing', 'reactions', 'editing', 'deletion', 'read_receipts'),
-    media_limits: toMediaLimits(65_536, 100),
+    media_limits: toMediaLimits(2000, 100),
     supports_dm: true,
     supports_groups: true,
-    settings: [requiredSetting('account', 'Phone number of the linked account'), allowedUsers],
+    settings: [
+      requiredSetting('account', 'Phone number of the linked account, such as +491701234567'),
+      allowedUsers,
+      ...groupSettings,
+      reactions,
+      apiBase,
+    ],
   },
   {
     id: 'whatsapp',

@@ -78,9 +78,10 @@ verifies('channels/catalog', 'each once, with settings that name its secrets', a
     'slack',
     'matrix',
     'nostr',
-    'email',
     'ntfy',
+    'signal',
     'whatsapp',
+    'email',
   ]);
   for (const { id, startable, reason, settings } of channels) {
     if (!startable) expect(reason, id).toBeTruthy();

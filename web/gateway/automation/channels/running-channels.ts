@@ -172,7 +172,7 @@ export class RunningChannels {
   /** Each platform's code is loaded when its channel starts. */
   async #createAdapter(id: StartableChannel, token: string): Promise<ChannelAdapter> {
     const { fetch, clock, config, bridge, log } = this.#deps;
-    const { x, telegram, matrix, nostr, discord, slack, ntfy, whatsapp, email } = config.settings.channels;
+    const { x, telegram, matrix, nostr, discord, slack, ntfy, whatsapp, signal, email } = config.settings.channels;
     switch (id) {
       case 'telegram': {
         const { TelegramAdapter } = await import('./telegram/telegram-adapter.ts');
@@ -216,6 +216,10 @@ export class RunningChannels {
           ...{ fetch, clock, token, phoneNumberId: whatsapp?.phoneNumberId ?? '', apiBase: getApiBase(id, whatsapp) },
           ...{ appSecret: getSecret('secret'), verifyToken: getSecret('verifyToken') },
         });
+      }
+      case 'signal': {
+        const { SignalAdapter } = await import('./signal/signal-adapter.ts');
+        return new SignalAdapter({ fetch, clock, account: signal?.account ?? '', apiBase: getApiBase(id, signal) });
       }
       case 'x': {
         const { XAdapter } = await import('./x/x-adapter.ts');

@@ -114,46 +114,33 @@ const emailSettings = commonSettings.extend({
 });
 export type EmailSettings = z.infer<typeof emailSettings>;
 
-const discordSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
-const slackSettings = commonSettings.extend({
-  botToken: z.string().max(4096).optional(),
-  appToken: z.string().max(4096).optional(),
-  apiBase: apiBase.optional(),
-});
+const secret = z.string().max(4096).optional();
+/** Settings of channels with tokens and an API whose address can be changed. */
+const apiSettings = commonSettings.extend({ botToken: secret, appToken: secret, accessToken: secret, secret, apiBase: apiBase.optional() });
 const ntfyTopic = z.string().regex(/^[\w-]{1,64}$/, 'must have up to 64 letters, digits, "_" and "-"');
-const ntfySettings = commonSettings.extend({
-  /** Topic that Perch writes to. */
-  topic: ntfyTopic.nullish(),
-  /** Topic that Perch reads. */
-  inboxTopic: ntfyTopic.nullish(),
-  accessToken: z.string().max(4096).optional(),
-  apiBase: apiBase.optional(),
-});
-const whatsAppSettings = commonSettings.extend({
-  phoneNumberId: z
-    .string()
-    .regex(/^\d{1,32}$/, 'must be the ID of the phone number, in digits')
-    .optional(),
-  accessToken: z.string().max(4096).optional(),
-  /** Secret of the app at Meta. */
-  secret: z.string().max(4096).optional(),
-  verifyToken: z.string().max(200).optional(),
-  apiBase: apiBase.optional(),
-});
-const telegramSettings = commonSettings.extend({ botToken: z.string().max(4096).optional(), apiBase: apiBase.optional() });
 
 /** `channels` of the configuration, by channel id. */
 export const channelSettings = z
   .object({
     x: xSettings.optional(),
-    telegram: telegramSettings.optional(),
+    telegram: apiSettings.optional(),
     matrix: matrixSettings.optional(),
     nostr: nostrSettings.optional(),
-    discord: discordSettings.optional(),
-    slack: slackSettings.optional(),
+    discord: apiSettings.optional(),
+    slack: apiSettings.optional(),
     email: emailSettings.optional(),
-    ntfy: ntfySettings.optional(),
-    whatsapp: whatsAppSettings.optional(),
+    /** Perch writes to `topic`, and reads `inboxTopic`. */
+    ntfy: apiSettings.extend({ topic: ntfyTopic.nullish(), inboxTopic: ntfyTopic.nullish() }).optional(),
+    whatsapp: apiSettings
+      .extend({
+        phoneNumberId: z
+          .string()
+          .regex(/^\d{1,32}$/, 'must be the ID of the phone number, in digits')
+          .optional(),
+        verifyToken: secret,
+      })
+      .optional(),
+    signal: apiSettings.extend({ account: z.string().max(64).optional() }).optional(),
   })
   // Platforms that this build does not know may have any settings.
   .catchall(commonSettings.catchall(z.any()))
@@ -199,6 +186,7 @@ const STARTABLE = {
   },
   ntfy: { token: 'accessToken', isTokenOptional: true, needsBridge: false, apiBase: 'https://ntfy.sh' },
   whatsapp: { token: 'accessToken', secrets: ['secret', 'verifyToken'], needsBridge: true, apiBase: 'https://graph.facebook.com' },
+  signal: { token: 'secret', isTokenOptional: true, needsBridge: true, apiBase: 'http://127.0.0.1:8080' },
   // The key is not sent anywhere: it only signs.
   nostr: { token: 'privateKey', needsBridge: false },
 } as const satisfies Record<string, StartableSpec>;

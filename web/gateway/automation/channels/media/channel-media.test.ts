@@ -6,6 +6,8 @@ import { FakeBridge, createCapability } from '../../../../../tests/support/fake-
 import { FakeClock } from '../../../../../tests/support/fake-clock.ts';
 import { failFirst, startPlatformServer } from '../../../../../tests/support/platform-server.ts';
 import { isCall, startTelegramServer, TELEGRAM_TOKEN } from '../../../../../tests/support/telegram-server.ts';
+import type { ChannelMedia } from './channel-media.ts';
+import { readFiles } from './read-files.ts';
 
 const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=', 'base64');
 
@@ -73,6 +75,19 @@ describe('files on Telegram', () => {
     await at.gw.advanceUntil(() => at.said().length === 2, 'the second answer');
     expect((await at.getUserMessage())?.outside).toEqual(['document:call.mp3']);
   });
+
+  verifies(
+    'channels/owner-accounts',
+    'a voice message with another recording is from outside, since it is not known which one is the voice',
+    async () => {
+      const files = ['voice.ogg', 'call.mp3'].map((name) => ({ id: name, kind: 'audio' as const, name, mimeType: 'audio/ogg' }));
+      const fetchFile = async () => ({ bytes: new Uint8Array(1), mimeType: 'audio/ogg' });
+      const media = { transcribe: async () => 'Words' } as unknown as ChannelMedia;
+      const deps = { adapter: { fetchFile }, media, principal: 'channel:slack', signal: new AbortController().signal };
+      expect((await readFiles({ text: '', files, isVoice: true }, deps)).outside).toEqual(['document:voice.ogg', 'document:call.mp3']);
+      expect((await readFiles({ text: '', files: files.slice(0, 1), isVoice: true }, deps)).outside).toEqual([]);
+    },
+  );
 
   verifies('channels/voice', 'a reply is not spoken if that is turned off, and without a model the sender is told', async () => {
     await using at = await createMediaGateway({ withSpeech: false, settings: { voiceReplies: false } });

@@ -61,8 +61,8 @@ export async function readFiles(
       case 'audio': {
         const transcript = await media.transcribe(fetched, principal, signal);
         if (transcript === '') throw new MediaError('nothing was said in it');
-        if (isVoice) return void texts.push(transcript);
         // Only a voice message is known to be spoken by the sender.
+        if (isVoice && files.length === 1) return void texts.push(transcript);
         outside.push(toSource('document', file.name));
         return void texts.push(`[Recording ${file.name}]\n${transcript}`);
       }
