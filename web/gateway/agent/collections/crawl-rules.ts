@@ -5,8 +5,11 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 const USER_AGENT = 'perch';
 const MAX_CHARS = 500_000;
 
-// Its declarations name a default export, but the module itself is the function.
-const parseRobots = robotsModule as unknown as (typeof robotsModule)['default'];
+/** Its declarations name a default export, but the module itself is the function; type checkers read them in both ways. */
+const parseRobots = robotsModule as unknown as (
+  url: string,
+  robotsTxt: string,
+) => { isAllowed(url: string, userAgent: string): boolean | undefined };
 
 /**
  * Rules of sites for programs that follow links (RFC 9309), read once for each site. A site without readable rules allows everything; one
