@@ -105,6 +105,8 @@ describe('answers', () => {
     ['anthropic sdk base url', 'api#use-the-anthropic-sdk'],
     ['connect claude code', 'api#connect-claude-code'],
     ['Where is my data kept?', 'security#where-your-data-is-and-who-sees-it'],
+    ['Where are my chats kept?', 'security#where-your-data-is-and-who-sees-it'],
+    ['How do I group chats in a project?', 'chat#group-chats-in-a-project'],
     ['can it read scanned documents', 'chat#read-scanned-documents'],
     ['languages of text recognition', 'chat#read-scanned-documents'],
     ['how do i stop a reply', 'chat#stop-a-reply'],
