@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { startUpstream, type Upstream } from '../test-upstream.ts';
 import { runAxe } from './axe.ts';
-import { openLinkedPage } from './connection-status.ts';
+import { LINKED_STATUS, openLinkedPage, waitForConnection } from './connection-status.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
 import { addProvider, connectOutside } from './outside-client.ts';
 import { takeScreenshots } from './take-screenshots.ts';
@@ -80,5 +80,28 @@ describe('projects in the app', () => {
     await page.goto(`${at.perch.url}/projects`);
     await page.getByLabel('Import…').setInputFiles({ name: 'a.zip', mimeType: 'application/zip', buffer: zip });
     await page.getByText('Nothing was added').waitFor();
+  });
+
+  verifies('projects/app', 'a folder is turned into one with its chats', async () => {
+    using outside = await connectOutside(at.perch);
+    const { client } = outside;
+    await client.call('sessions.import', {
+      content: JSON.stringify({ id: 'q', role: 'user', content: 'Which boots?', timestamp: 1, parentId: null }),
+      title: 'Boots',
+    });
+    const { sessions } = await client.call('sessions.list', {});
+    const path = sessions.find(({ title }) => title === 'Boots')?.path ?? '';
+    await client.call('sessions.move', { path, folder: 'Travel/Alps' });
+    const page = await at.browser.page(await at.perch.open());
+    await waitForConnection(page, LINKED_STATUS);
+    at.browser.complaints.length = 0;
+    await page.goto(`${at.perch.url}/settings/appearance`);
+    await page.getByText('By folder').click();
+    await page.getByText('Travel / Alps').click();
+    await page.getByRole('button', { name: 'Turn into a project…' }).click();
+    await page.getByRole('button', { name: 'Create project' }).click();
+    await page.getByRole('heading', { name: 'Alps', level: 1 }).waitFor();
+    await page.getByRole('tabpanel').getByRole('link', { name: /Boots/ }).waitFor();
+    expect(at.browser.complaints).toEqual([]);
   });
 });
