@@ -1,4 +1,4 @@
-import { getDaysAgo, getSeason, MINUTE_MS } from './demo-time.ts';
+import { getSeason, MINUTE_MS } from './demo-time.ts';
 import { createLakeCountPage } from './lake-count-page.ts';
 import { getCountYears, NEST_COUNTS, NEST_TOTALS } from './nest-counts.ts';
 import type { SeedChat } from './seed-chat.ts';
@@ -26,7 +26,7 @@ export function createShowcaseChat(now: number): SeedChat {
   return {
     sessionId: SHOWCASE_SESSION,
     title: 'Spring count at the lake',
-    at: Math.max(getDaysAgo(now, 0, '00:05'), now - 14 * MINUTE_MS),
+    at: now - 14 * MINUTE_MS,
     pinned: true,
     folder: 'Bird club',
     tags: ['birds', 'counts'],
