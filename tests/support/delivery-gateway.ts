@@ -12,6 +12,14 @@ import { FakeClock } from './fake-clock.ts';
 
 let names = 0;
 
+/** Hashes that are being computed, on a thread of their own: `settle` waits for them too. */
+let hashing = 0;
+const digest = crypto.subtle.digest.bind(crypto.subtle);
+crypto.subtle.digest = (...args) => {
+  hashing++;
+  return digest(...args).finally(() => hashing--);
+};
+
 interface DeliverySetup {
   clock: FakeClock;
   faults: unknown[];
@@ -37,16 +45,19 @@ export async function createDeliveries({ settings = {}, sync, isInMemory = false
   const records = stored.collection('deliveries');
   const faults: unknown[] = [];
   let pending = 0;
-  const update: typeof records.update = async (key, change) => {
-    pending++;
-    return records.update(key, change).finally(() => pending--);
-  };
-  const collection = (() => ({ ...records, update })) as unknown as Vault['collection'];
+  const track =
+    <Args extends unknown[], Result>(run: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      pending++;
+      return run(...args).finally(() => pending--);
+    };
+  const update = track(records.update) as typeof records.update;
+  const collection = (() => ({ ...records, update, list: track(records.list) })) as unknown as Vault['collection'];
   return {
     ...{ clock, faults, settings },
     open: () =>
       Deliveries.open({
-        ...{ clock, sync, vault: { ...stored, collection } },
+        ...{ clock, sync, vault: { ...stored, collection, writeAll: track(stored.writeAll) } },
         ...{ runDeps: { keySources: async () => [] }, hub: new EventBus(), timeZone: () => 'UTC', log: { write: () => {} } },
         settings: () => settingsSchema.parse({ deliveries: settings }),
         fault: (error) => {
@@ -55,7 +66,7 @@ export async function createDeliveries({ settings = {}, sync, isInMemory = false
         },
       }),
     async settle() {
-      for (let quiet = 0; quiet < 5; quiet = pending > 0 ? 0 : quiet + 1) await new Promise((resolve) => setImmediate(resolve));
+      for (let quiet = 0; quiet < 5; quiet = pending + hashing > 0 ? 0 : quiet + 1) await new Promise((resolve) => setImmediate(resolve));
     },
   };
 }
