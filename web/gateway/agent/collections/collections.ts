@@ -1,10 +1,9 @@
 import type { Clock } from '#shared/async/clock.ts';
-import { fromBase64, getBase64ByteLength, toBase64 } from '#shared/base64.ts';
+import { fromBase64, toBase64 } from '#shared/base64.ts';
 import { type Collection, COLLECTION_LIMITS, type CollectionDocument, FILES_SOURCE } from '#shared/rpc/methods/collection-contracts.ts';
 import type { CollectionSourceInput } from '#shared/rpc/collection-source.ts';
 import type { PassageLocator } from '#shared/rpc/passage.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { sha256 } from '#shared/sha256.ts';
 import type { DocumentReader } from '../../documents/document-reader.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
@@ -15,9 +14,11 @@ import { CollectionDocuments, sumDocuments, toDocument } from './collection-docu
 import { CollectionIndexes } from './collection-indexes.ts';
 import { CollectionSearch, type FoundPassages } from './collection-search.ts';
 import type { CollectionVectors } from './collection-vectors.ts';
+import { type DocumentFilter, findDocumentByName, findDocuments } from './find-documents.ts';
 import { FolderWatch } from './folder-watch.ts';
-import { canReadFile, createDocument, deleteDocuments, releaseOriginals, setDocumentStatus } from './document-changes.ts';
+import { canReadFile, deleteDocuments, releaseOriginals, setDocumentStatus } from './document-changes.ts';
 import { Indexer } from './indexer.ts';
+import { decodeSentFiles, type SentFile, toAddedFiles } from './sent-files.ts';
 import { isDiskSource, SourceFiles } from './source-files.ts';
 import { getWatchedRoot, toStoredSources } from './stored-sources.ts';
 import { ThrottledEvents } from './throttled-events.ts';
@@ -50,13 +51,6 @@ interface CollectionSettings {
   keepOriginals: boolean;
   embeddingModel: string | null;
   isUnreviewed?: boolean;
-}
-
-interface SentFile {
-  path: string;
-  mimeType: string;
-  data: string;
-  modifiedAt?: number | undefined;
 }
 
 /** Collections of documents that agents search and cite. */
@@ -214,71 +208,25 @@ export class Collections {
 
   async listDocuments(
     id: string,
-    {
-      status,
-      query,
-      sourceId,
-      limit,
-      offset,
-    }: { status?: string | undefined; query?: string | undefined; sourceId?: string | undefined; limit: number; offset: number },
+    { limit, offset, ...filter }: DocumentFilter & { limit: number; offset: number },
   ): Promise<{ documents: CollectionDocument[]; total: number; next: number | null }> {
     const record = this.getRecord(id);
-    const text = query?.trim().toLowerCase() ?? '';
-    const found = [...(await this.#documents.load(id)).values()].filter(
-      (document) =>
-        (status === undefined || document.status === status) &&
-        (sourceId === undefined || document.sourceId === sourceId) &&
-        (text === '' || document.path.toLowerCase().includes(text) || document.title.toLowerCase().includes(text)),
-    );
-    found.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : (a.offset ?? 0) - (b.offset ?? 0)));
+    const found = findDocuments((await this.#documents.load(id)).values(), filter);
     const page = found.slice(offset, offset + limit).map((document) => toDocument(document, this.#isOnDisk(record, document)));
     return { documents: page, total: found.length, next: offset + limit < found.length ? offset + limit : null };
   }
 
   async addFiles(id: string, files: readonly SentFile[]): Promise<CollectionDocument[]> {
     const record = this.getRecord(id);
-    const paths = new Set(files.map(({ path }) => path));
-    if (paths.size < files.length) throw new RpcError('INVALID_PARAMS', 'Two of the files have the same path.');
-    const tooLarge = files.find(({ data }) => getBase64ByteLength(data) > COLLECTION_LIMITS.sentFileBytes);
-    if (tooLarge) throw new RpcError('INVALID_PARAMS', `${tooLarge.path} is larger than ${COLLECTION_LIMITS.sentFileBytes / 2 ** 20} MB.`);
-    const contents = await Promise.all(
-      files.map(async (file) => {
-        const bytes = decode(file);
-        return { ...file, bytes, hash: await sha256(bytes) };
-      }),
-    );
-    const documents = await this.#documents.load(id);
-    const known = new Map<string, CollectionDocumentRecord>();
-    for (const document of documents.values())
-      if (document.sourceId === FILES_SOURCE && paths.has(document.path)) known.set(document.path, document);
-    const added = contents.length - known.size;
-    if (documents.size + added > COLLECTION_LIMITS.documents)
-      throw new RpcError(
-        'INVALID_PARAMS',
-        `A collection can have ${COLLECTION_LIMITS.documents} documents. This one has ${documents.size}.`,
-      );
-    const changed: CollectionDocumentRecord[] = [];
-    const results = contents.map(({ path, mimeType, bytes, hash, modifiedAt = null }) => {
-      const before = known.get(path);
-      if (before?.status === 'indexed' && before.hash === hash) return before;
-      const fields = { path, mimeType, size: bytes.length, modifiedAt, blobs: [hash] };
-      const { error: _, ...kept } = before ?? createDocument(id, FILES_SOURCE, fields, this.#deps.clock.now());
-      const document: CollectionDocumentRecord = { ...kept, ...fields, status: 'waiting' };
-      changed.push(document);
-      return document;
-    });
-    if (changed.length > 0) {
-      const hashes = new Set(changed.flatMap(({ blobs = [] }) => blobs));
-      await this.#documents.write({
-        put: changed,
-        blobs: contents.filter(({ hash }) => hashes.has(hash)).map(({ hash, bytes }) => ({ hash, bytes })),
-        releaseBlobs: [...known.values()].flatMap(({ blobs = [] }) => blobs),
-      });
+    const decoded = await decodeSentFiles(files);
+    const { all, waiting, change } = toAddedFiles(id, decoded, await this.#documents.load(id), this.#deps.clock.now());
+    if (waiting.length > 0) {
+      await this.#documents.write(change);
       await this.#update(id, (now) => ({ ...now, pending: this.#toPending(now, []) }));
-      this.#indexer.start(id, changed);
+      this.#indexer.start(id, waiting);
       this.#sendChange(id);
     }
-    return results.map((document) => toDocument(document, this.#isOnDisk(record, document)));
+    return all.map((document) => toDocument(document, this.#isOnDisk(record, document)));
   }
 
   async removeDocuments(id: string, documentIds: readonly string[]): Promise<number> {
@@ -380,13 +328,8 @@ export class Collections {
 
   /** ID of a document of these collections, by its ID, path or title. Throws `NOT_FOUND`. */
   async findDocument(ids: readonly string[], wanted: string): Promise<string> {
-    const name = wanted.trim().toLowerCase();
     for (const id of ids) {
-      const documents = await this.#documents.load(id);
-      const found =
-        documents.get(wanted.split('#', 1)[0] ?? '') ??
-        [...documents.values()].find(({ path }) => path.toLowerCase() === name) ??
-        [...documents.values()].find(({ title }) => title.toLowerCase() === name);
+      const found = findDocumentByName(await this.#documents.load(id), wanted);
       if (found) return found.id;
     }
     throw new RpcError('NOT_FOUND', `No document “${wanted}” in the attached collections.`);
@@ -504,13 +447,5 @@ export class Collections {
 
   #sendProgress(collectionId: string): void {
     this.#deps.hub.emit({ event: 'collection.progress', payload: { collectionId, ...this.#indexer.getState(collectionId) } }, null);
-  }
-}
-
-function decode({ path, data }: SentFile): Uint8Array<ArrayBuffer> {
-  try {
-    return fromBase64(data);
-  } catch {
-    throw new RpcError('INVALID_PARAMS', `The data of ${path} is not base64.`);
   }
 }
