@@ -154,7 +154,8 @@ describe('chats in order', () => {
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('No matching chats').waitFor();
     // Undone, deleted again, and restored from the trash.
-    await page.getByRole('button', { name: 'Undo' }).last().click();
+    const toast = page.locator('[data-sonner-toast]', { hasText: 'Chats deleted: 1' });
+    await toast.getByRole('button', { name: 'Undo' }).click();
     await getSelectBox(page, 'Gamma').check();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('No matching chats').waitFor();

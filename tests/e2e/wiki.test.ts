@@ -97,7 +97,7 @@ describe('the wiki in the app', () => {
     await takeScreenshots(page, 'claims');
     await old.getByRole('button', { name: 'Delete' }).click();
     await old.waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await page.getByRole('button', { name: 'Undo' }).first().click();
     await old.waitFor();
     await parts.getByRole('link', { name: 'Health' }).click();
     await page
@@ -127,7 +127,7 @@ describe('the wiki in the app', () => {
     await article.getByRole('button', { name: 'Delete' }).first().click();
     const list = page.getByRole('link', { name: /^Miso/ });
     await list.waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await page.getByRole('button', { name: 'Undo' }).first().click();
     await list.waitFor();
     await page.getByRole('searchbox', { name: 'Search wiki' }).fill('mis');
     await page.getByRole('list', { name: 'Search results' }).getByRole('link', { name: /Miso/ }).first().waitFor();
