@@ -25,6 +25,8 @@ let installDir: string;
 let packedFile: string;
 let command: string;
 
+const certificates = process.env['NODE_EXTRA_CA_CERTS'];
+
 /** The environment of somebody who has nothing but Node: no variables of tests or of npm. */
 function emptyEnvironment(name: string): Record<string, string> {
   const home = join(installDir, name);
@@ -34,6 +36,8 @@ function emptyEnvironment(name: string): Record<string, string> {
     HOME: home,
     USERPROFILE: home,
     npm_config_cache: cache,
+    // Behind a proxy with a certificate of its own nothing could be downloaded.
+    ...(certificates === undefined ? {} : { NODE_EXTRA_CA_CERTS: certificates }),
   };
 }
 

@@ -139,7 +139,7 @@ describe.runIf(executable !== null)('push notifications', () => {
       await page.goto(`${at.perch.url}/settings#push`);
       await section.getByRole('button', { name: 'Turn off' }).click();
       await section.getByText('Off for this device').waitFor();
-      expect((await outside.client.call('push.list', {})).devices).toEqual([]);
+      await waitFor(async () => (await outside.client.call('push.list', {})).devices.length === 0, 'the removed device');
     },
   );
 });
