@@ -20,7 +20,7 @@ export class BudgetForm {
   }
 
   async load(): Promise<void> {
-    // What was entered for a new chat stays until there is one.
+    // Values for a new chat stay until the chat exists.
     if (this.#scope === null && this.state === 'ready') return;
     try {
       // Also tells whether the host knows budgets.

@@ -49,7 +49,7 @@ function frameEvents(events: readonly { type?: string }[], frame: 'named' | 'unn
   return events.map(write).join('');
 }
 
-/** What a program gets: the text, the thoughts, the calls, and the number of ends. */
+/** The text, reasoning and calls that a program receives, and the number of ends. */
 async function readAnswer(kind: 'anthropic' | 'google', text: string, cuts: readonly number[], more: Partial<ModelRequest> = {}) {
   const { fetch } = createFakeServer(() => createStreamResponse(text, { cuts }));
   const options = { id: 'up', name: 'Upstream', baseUrl: 'http://up.test/v1', fetch, clock: systemClock };

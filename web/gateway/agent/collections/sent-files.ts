@@ -36,7 +36,7 @@ export async function decodeSentFiles(files: readonly SentFile[]): Promise<Decod
 interface AddedFiles {
   /** The documents of all files, in their order. */
   all: CollectionDocumentRecord[];
-  /** Those that have to be read. */
+  /** Documents that have to be read. */
   waiting: CollectionDocumentRecord[];
   /** Stores them with their files. */
   change: Parameters<CollectionDocuments['write']>[0];

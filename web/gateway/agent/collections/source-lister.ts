@@ -17,7 +17,7 @@ export interface Listing {
   signal: AbortSignal;
   /** Pages that were reached, by source. */
   crawls: Map<string, Set<string>>;
-  /** What the sites of pages allow. */
+  /** Rules of sites about following links. */
   rules: CrawlRules;
   /** Adds documents to those that wait to be read. */
   enqueue(documents: readonly CollectionDocumentRecord[]): void;

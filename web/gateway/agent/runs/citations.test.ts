@@ -159,7 +159,7 @@ verifies('chat.citations/messages', 'cites in answers of agents over /v1/message
     { type: 'text', text: 'Blue whales eat krill', citations: [citation] },
     { type: 'text', text: '. That is all.', citations: null },
   ]);
-  // What has been streamed stays in one block.
+  // Streamed text stays in one block.
   const streamed = await anthropic.messages.stream(params).finalMessage();
   expect(streamed.content).toEqual([{ type: 'text', text: 'Blue whales eat krill. That is all.', citations: [citation] }]);
   // A client sends an answer back as it was: one text, which is known as a reply to this client.

@@ -2,7 +2,7 @@ import { Marked, type Tokens, type Token } from 'marked';
 
 const markdown = new Marked({ gfm: true, breaks: true });
 
-/** How a platform writes what Markdown formats. */
+/** Markup of a platform for formatted text. */
 export interface MarkupStyle {
   escape(text: string): string;
   /** `label`: already converted; may be empty. */

@@ -1,4 +1,4 @@
-/** How well the receiving server has proven that a mail is from its `From` address. */
+/** Strength of the receiving server's proof that a mail is from its `From` address. */
 export type SenderProof =
   /** By a server that the settings name. */
   | 'proven'

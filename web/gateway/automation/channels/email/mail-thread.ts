@@ -4,7 +4,7 @@ import { z } from '#shared/rpc/zod.ts';
 const MAX_REFERENCES = 20;
 
 const mailThread = z.object({ key: z.string(), subject: z.string(), references: z.array(z.string()) });
-/** What a reply needs to be shown with its mail, in `IncomingMessage.thread`. */
+/** Conversation, subject and earlier Message-IDs of a mail, which its reply repeats. Kept in `IncomingMessage.thread`. */
 export type MailThread = z.infer<typeof mailThread>;
 
 export const formatThread = (thread: MailThread): string => JSON.stringify(thread);

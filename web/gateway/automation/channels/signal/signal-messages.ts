@@ -103,7 +103,7 @@ export function parsePlatformId(id: string): { timestamp: number; author: string
   return { timestamp: Number(timestamp), author };
 }
 
-/** The text with names instead of the placeholders of mentions, without a mention of the account at its start. */
+/** The text with the names of mentioned people in their places, without a mention of the account at its start. */
 function readText({ message, mentions }: z.infer<typeof dataMessage>, account: string): string {
   let text = message ?? '';
   for (const { start, length, number, name, uuid } of mentions.toSorted((a, b) => b.start - a.start)) {

@@ -31,7 +31,7 @@ export function filterResults(results: readonly SearchResult[], { allowed, block
   });
 }
 
-/** What a query must say so that enough of its results are allowed: the only host, or more results. */
+/** Parameters of a query that leave enough allowed results: the only allowed host, or more results. */
 export function toQueryLimits({ allowed, blocked }: SearchOptions): { site?: string; limit?: number } {
   const [only, ...others] = allowed.map(toHost);
   if (only !== undefined && others.length === 0) return { site: only };
