@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { launchBrowser } from './test-browser.ts';
-import { openLinkedPage } from './connection-status.ts';
+import { LINKED_STATUS, openLinkedPage, waitForConnection } from './connection-status.ts';
 import { startPerch } from './perch-process.ts';
 import { addProvider, connectOutside } from './outside-client.ts';
 import { useGatewayAndBrowser } from './gateway-and-browser.ts';
@@ -93,6 +93,7 @@ describe('backups in the app', () => {
       await using browser = await launchBrowser();
       const page = await openLinkedPage(browser, perch);
       await page.goto(`${perch.url}/backups`);
+      await waitForConnection(page, LINKED_STATUS);
       const make = page.getByRole('button', { name: 'Back up now' });
       await make.click();
       const list = page.getByRole('list', { name: 'Backups' }).getByRole('listitem');
