@@ -266,20 +266,26 @@ export class Collections {
     return this.get(id);
   }
 
-  /** The best passages for a query. */
+  /** The best passages for a query. `isWanted`: only passages of such documents. */
   async search(
     query: string,
     ids: readonly string[],
     limit: number,
     signal: AbortSignal,
+    isWanted?: (document: CollectionDocumentRecord) => boolean,
   ): Promise<FoundPassages & { incomplete: boolean }> {
     const records = ids.map((id) => this.getRecord(id));
-    const found = await this.#search.find(query, records, limit, signal);
+    const found = await this.#search.find(query, records, limit, signal, isWanted);
     for (const record of records) this.#embedLater(record);
     const isIncomplete = await Promise.all(
       records.map(async ({ id, pending }) => pending !== null || (await this.#indexes.isCatchingUp(id))),
     );
     return { ...found, incomplete: isIncomplete.includes(true) };
+  }
+
+  /** Throws `NOT_FOUND`. */
+  getDocument(documentId: string): Promise<CollectionDocumentRecord> {
+    return this.#documents.get(documentId);
   }
 
   async read(

@@ -159,6 +159,7 @@ describe('answers', () => {
     ['I lost my phone', 'devices#revoke-a-device-or-a-browser'],
     ['pair a second browser', 'devices#pair-another-browser'],
     ['how do I run a tool', 'tools#try-a-tool'],
+    ['let an OpenAI program search my collections with file_search', 'api#let-a-model-search-your-collections'],
     ['which openai tts voices has the v1 endpoint', 'api#create-speech'],
     ['transcribe a recording with whisper', 'api#transcribe-audio'],
     ['generate images over the api', 'api#create-or-edit-images'],
