@@ -9,6 +9,7 @@ import type { RunResult, RunPosition, RunRequest, RunsDeps, SelectedModel } from
 import { findProject } from '../projects/chat-workspaces.ts';
 import type { Agent } from '../agents.ts';
 import { KeyedQueue } from '#shared/async/keyed-queue.ts';
+import { createNotLoadedError, lazy } from '#shared/async/lazy.ts';
 import { resolveIdempotentSend, toSender } from './idempotent-send.ts';
 import { Run } from './run.ts';
 import { sanitizeMessage } from './sanitize.ts';
@@ -24,6 +25,8 @@ export interface SendRequest extends RunRequest {
    */
   repeats?: boolean;
 }
+
+const loadExecution = lazy(() => import('./run-execution.ts'));
 
 /** How long, in milliseconds, to wait for another host's run to end before the session is cleared. */
 const CLEAR_TIMEOUT_MS = 5_000;
@@ -221,14 +224,24 @@ export class Runs {
     const agent = this.#deps.agent(request.agentId);
     const chosen = this.#resolveModel(key, request, agent);
     chosen.catch(() => {});
-    const run = new Run(key, request, agent, getPosition, {
-      ...this.#deps,
-      hasSteering: () => this.#queue.getNextPriority(key) !== undefined,
-    });
+    const deps = { ...this.#deps, hasSteering: () => this.#queue.getNextPriority(key) !== undefined };
+    const run = new Run({ key, request, agent, getPosition, deps });
     request.onrun?.(run.id);
-    const ended = this.#queue.run(key, run, async () => run.execute(await chosen), isPriority);
+    const ended = this.#queue.run(key, run, async () => this.#execute(run, await chosen), isPriority);
     if (isPriority) this.#queue.current(key)?.yieldToSteering();
     return ended;
+  }
+
+  /** Runs to the end. The single terminal event is emitted after the outcome is stored, and before this settles. */
+  async #execute(run: Run, chosen: SelectedModel): Promise<RunResult> {
+    const { queued, ids, signal } = run;
+    const { RunExecution } = await loadExecution().catch((cause: unknown) => {
+      const error = createNotLoadedError(cause);
+      this.#deps.hub.emit({ event: 'chat.error', payload: { ...ids, error: error.toShape() } }, queued.key);
+      throw error;
+    });
+    run.execution = new RunExecution({ ...queued, ids, chosen, signal, yieldReason: () => run.yieldReason });
+    return run.execution.execute();
   }
 
   /** The model of the request, or else of the session's project, or else of the agent. Throws `NOT_FOUND`. */

@@ -5,7 +5,7 @@ import type { Clock } from '#shared/async/clock.ts';
 import type { EmailSettings } from '../../../config/sections/channel-settings.ts';
 import type { Bridge } from '../../../ports/bridge-interface.ts';
 import type { IncomingFile, IncomingMessage, PendingMessage } from '../../../storage/records/channel-state.ts';
-import type { ChannelAdapter, PollContext, PollResult, Post, SendContext, SentReceipt } from '../channel-adapter.ts';
+import type { ChannelAdapter, FilePart, PollContext, PollResult, Post, SendContext, SentReceipt } from '../channel-adapter.ts';
 import { toMessageHtml } from '../markdown-html.ts';
 import { PlatformError } from '../platform-request.ts';
 import { canWrite } from '../senders.ts';
@@ -232,8 +232,6 @@ export class EmailAdapter implements ChannelAdapter {
     return this.#createId(`${id}/${index}`, await toThreadKey(id));
   }
 }
-
-type FilePart = Parameters<NonNullable<ChannelAdapter['sendFile']>>[1];
 
 const attach = (mail: OutgoingMail, { filename: name = 'file', mimeType, data }: FilePart): OutgoingMail => ({
   ...mail,

@@ -2,8 +2,19 @@ import { fromBase64 } from '#shared/base64.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { sleep } from '#shared/async/watchdog.ts';
 import type { IncomingFile, IncomingMessage, PendingMessage } from '../../../storage/records/channel-state.ts';
-import type { ChannelAdapter, DeletedMessage, PollContext, PollResult, Post, SendContext, SentReceipt } from '../channel-adapter.ts';
+import type {
+  ChannelAdapter,
+  DeletedMessage,
+  FilePart,
+  PollContext,
+  PollResult,
+  Post,
+  SendContext,
+  SentReceipt,
+} from '../channel-adapter.ts';
+import { getHelpText } from '../chat-commands.ts';
 import { PlatformError } from '../platform-request.ts';
+import { PollWait } from '../poll-wait.ts';
 import { splitText } from '../split-text.ts';
 import { SignalApi, type SignalApiDeps } from './signal-api.ts';
 import { parsePlatformId, parseSignalEvent, toGroupRecipient } from './signal-messages.ts';
@@ -11,7 +22,6 @@ import { parsePlatformId, parseSignalEvent, toGroupRecipient } from './signal-me
 /** Clients show longer messages only in part. */
 const MAX_CHARS = 2000;
 const MAX_FILE_BYTES = 15 * 1024 * 1024;
-const POLL_MS = 30_000;
 /** Age of a stream after which it is opened again: a dead one looks like a quiet one. */
 const MAX_STREAM_MS = 30 * 60_000;
 const GROUP_PREFIX = toGroupRecipient('');
@@ -28,19 +38,20 @@ const anything = z.unknown().optional();
 export class SignalAdapter implements ChannelAdapter {
   readonly name = 'Signal';
   readonly minRetryMs = 5_000;
-  readonly help = 'Hello! Send me a message and an agent replies. !new starts a new chat, !stop stops the current reply.';
+  readonly help = getHelpText();
   readonly #deps: SignalApiDeps;
   readonly #api: SignalApi;
+  readonly #news: PollWait;
   readonly #messages: IncomingMessage[] = [];
   readonly #deleted: DeletedMessage[] = [];
   readonly #receipts: SentReceipt[] = [];
   #stream: AbortController | undefined;
   #openedAt = 0;
-  #wake = (): void => {};
 
   constructor(deps: SignalApiDeps) {
     this.#deps = deps;
     this.#api = new SignalApi(deps);
+    this.#news = new PollWait(deps.clock);
   }
 
   async poll({ signal }: PollContext): Promise<PollResult> {
@@ -103,7 +114,7 @@ export class SignalAdapter implements ChannelAdapter {
 
   close(): void {
     this.#stream?.abort();
-    this.#wake();
+    this.#news.wake();
   }
 
   async #open(signal: AbortSignal): Promise<void> {
@@ -117,11 +128,11 @@ export class SignalAdapter implements ChannelAdapter {
       if (news.message) this.#messages.push(news.message);
       if (news.deleted) this.#deleted.push(news.deleted);
       this.#receipts.push(...(news.receipts ?? []));
-      this.#wake();
+      this.#news.wake();
     };
     const onEnd = (): void => {
       if (this.#stream === stream) this.#stream = undefined;
-      this.#wake();
+      this.#news.wake();
     };
     await this.#api.subscribe(onEvent, onEnd, AbortSignal.any([signal, stream.signal]));
     this.#stream = stream;
@@ -130,10 +141,7 @@ export class SignalAdapter implements ChannelAdapter {
 
   async #waitForNews(signal: AbortSignal): Promise<void> {
     if (this.#messages.length + this.#deleted.length + this.#receipts.length > 0) return;
-    const woken = new AbortController();
-    this.#wake = () => woken.abort();
-    await sleep(this.#deps.clock, POLL_MS, AbortSignal.any([signal, woken.signal])).catch(() => {});
-    signal.throwIfAborted();
+    await this.#news.wait(signal);
     // A daemon that ends each stream at once is not asked all the time.
     if (!this.#stream && this.#deps.clock.now() - this.#openedAt < this.minRetryMs) await sleep(this.#deps.clock, this.minRetryMs, signal);
   }
@@ -155,8 +163,6 @@ export class SignalAdapter implements ChannelAdapter {
     await this.#send(to, { attachments: [attachment] }, signal);
   }
 }
-
-type FilePart = Parameters<NonNullable<ChannelAdapter['sendFile']>>[1];
 
 /** The parameters of signal-cli for a chat: a group, a phone number or an account id. */
 function toRecipient(to: string): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { GatewayClient } from '#shared/client/client.ts';
-import { verifies } from '../requirements.ts';
-import { type ModelCall, type Say, createTestGateway, type TestGateway, waitFor } from '../support/test-gateway.ts';
+import { verifies } from '../../../../tests/requirements.ts';
+import { type ModelCall, type Say, createTestGateway, type TestGateway, waitFor } from '../../../../tests/support/test-gateway.ts';
 
 const getRequestText = ({ body }: ModelCall): string => JSON.stringify(body.messages);
 const isTitle = (call: ModelCall): boolean => getRequestText(call).includes('Write a title for this conversation');

@@ -1,7 +1,7 @@
 import { rolldown } from 'rolldown';
 import { expect, it } from 'vitest';
 import * as zod from 'zod';
-import { createLazyJsonSchemas, isJsonSchemaModule } from '../../web/lazy-json-schemas.ts';
+import { createLazyJsonSchemas, isJsonSchemaModule } from './lazy-json-schemas.ts';
 
 /** Builds a module with the plugin. */
 async function build(code: string): Promise<{ exports: unknown; moduleIds: readonly string[] }> {

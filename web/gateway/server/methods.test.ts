@@ -2,9 +2,9 @@ import { describe, expect } from 'vitest';
 import { PROTOCOL_LIMITS } from '#shared/rpc/frames.ts';
 import { contracts } from '#shared/rpc/methods/index.ts';
 import { modelEntry, providerEntry } from '#shared/rpc/record-schemas.ts';
-import { verifies } from '../requirements.ts';
-import { createTestGateway, waitFor } from '../support/test-gateway.ts';
-import { sendRawRequest } from '../support/raw-connection.ts';
+import { verifies } from '../../../tests/requirements.ts';
+import { createTestGateway, waitFor } from '../../../tests/support/test-gateway.ts';
+import { sendRawRequest } from '../../../tests/support/raw-connection.ts';
 
 describe('connections', () => {
   verifies('connect/protocol-2', 'the earlier shapes at 2, and only there', async () => {

@@ -11,8 +11,8 @@ import { presenceEntry } from '#shared/rpc/presence-entry.ts';
 import { voiceEntry } from '#shared/rpc/methods/tts-contracts.ts';
 import { agentConfig, historyMessage, modelEntry, sessionEntry, usage } from '#shared/rpc/record-schemas.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { requirements, verifies } from '../requirements.ts';
-import { createTestGateway } from '../support/test-gateway.ts';
+import { requirements, verifies } from '../../../tests/requirements.ts';
+import { createTestGateway } from '../../../tests/support/test-gateway.ts';
 
 interface JsonSchema {
   properties?: Record<string, JsonSchema & { enum?: string[]; minimum?: number; maximum?: number; default?: unknown }>;

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { mergeThreeWay } from '../../web/gateway/config/config-file/merge-config.ts';
-import { findTypedServers } from '../../web/gateway/config/config-file/typed-servers.ts';
-import type { Json } from '../../shared/merge-patch.ts';
-import { verifies } from '../requirements.ts';
+import { mergeThreeWay } from './merge-config.ts';
+import { findTypedServers } from './typed-servers.ts';
+import type { Json } from '#shared/merge-patch.ts';
+import { verifies } from '../../../../tests/requirements.ts';
 
 const withServer = (server?: Json): Json => ({ tools: { mcpServers: server ? { mine: server } : {} } });
 const getTypedServers = (synced: Json, own: Json, file: Json): string[] =>

@@ -1,10 +1,10 @@
 import { describe, expect } from 'vitest';
 import { z } from '#shared/rpc/zod.ts';
 import { CHAT_EVENTS, events as schemas } from '#shared/rpc/events.ts';
-import { verifies } from '../requirements.ts';
-import { createCronHosts } from '../support/cron-hosts.ts';
-import { createTestGateway, waitFor } from '../support/test-gateway.ts';
-import { sendRawRequest } from '../support/raw-connection.ts';
+import { verifies } from '../../../tests/requirements.ts';
+import { createCronHosts } from '../../../tests/support/cron-hosts.ts';
+import { createTestGateway, waitFor } from '../../../tests/support/test-gateway.ts';
+import { sendRawRequest } from '../../../tests/support/raw-connection.ts';
 
 describe('the tables of the interface document, by behaviour', () => {
   verifies(

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { mergeRecord } from '../../shared/sync/conflict.ts';
-import { type SyncRecord, SYNC_STORES, type SyncStore, wins } from '../../shared/sync/record.ts';
-import { verifies } from '../requirements.ts';
+import { mergeRecord } from './conflict.ts';
+import { type SyncRecord, SYNC_STORES, type SyncStore, wins } from './record.ts';
+import { verifies } from '../../tests/requirements.ts';
 
 const clock = fc
   .tuple(fc.nat({ max: 3 }), fc.nat({ max: 1 }), fc.constantFrom('a', 'b', 'c'))

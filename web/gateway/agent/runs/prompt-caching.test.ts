@@ -1,13 +1,13 @@
 import { describe, expect } from 'vitest';
-import { verifies } from '../requirements.ts';
-import { createTestGateway } from '../support/test-gateway.ts';
+import { verifies } from '../../../../tests/requirements.ts';
+import { createTestGateway } from '../../../../tests/support/test-gateway.ts';
 import {
   type ProviderRequest,
   toNamedEvents,
   createFakeServer,
   createStreamResponse,
   toUnnamedEvents,
-} from '../support/fake-provider-server.ts';
+} from '../../../../tests/support/fake-provider-server.ts';
 
 const LONG_TEXT = 'Perch keeps every byte of this. '.repeat(200);
 const GREETING = { role: 'user', content: 'Hi' };
