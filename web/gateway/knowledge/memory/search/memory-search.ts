@@ -2,6 +2,7 @@ import type { TimeSlicer } from '#shared/async/time-slicer.ts';
 import type { Columns } from '../../search/columns/columns.ts';
 import { findTimeRanges } from '../../search/text/time-words.ts';
 import { type Concept, extractConcepts } from '../../search/concepts.ts';
+import { addAliases } from './aliases.ts';
 import { extractConversationConcepts } from './conversation-concepts.ts';
 import { MemoryIndex } from './memory-index.ts';
 import type { Passage } from './passage.ts';
@@ -122,6 +123,7 @@ export function findCandidates(
   const ranking = new PassageRanking(index, { times: findTimeRanges(query, now), now }, WEIGHTS);
   try {
     const concepts = [...extractConcepts(query, index, WEIGHTS), ...extractConversationConcepts(query, index, WEIGHTS)];
+    addAliases(concepts, index);
     ranking.add(computeScores(concepts));
     const first = ranking.getBest({ limit: WEIGHTS.feedbackPassages, candidates: MAX_FIRST_CANDIDATES });
     ranking.add(computeScores(expandQuery(index, concepts, first, WEIGHTS)));
