@@ -66,7 +66,7 @@ const report = z.object({
 });
 export type ForgetReport = z.infer<typeof report>;
 
-/** Words that all stand in one line of what is forgotten. */
+/** Words: each line that contains all of them is found. */
 export const forgetQuery = z.string().trim().min(2).max(200);
 
 const target = {

@@ -14,7 +14,7 @@ export const forgettingTools = (): Tool[] => [
     summary: 'Asks you whether to forget everything about something.',
     description:
       'Proposes to forget everything with some words, wherever it is stored: memories, notes, summaries, wiki, chats. Deletes nothing: the user sees each text on a card and decides.',
-    params: z.strictObject({ query: forgetQuery.describe('Words that all stand in one line, such as a name') }),
+    params: z.strictObject({ query: forgetQuery.describe('Words that are all in one line, such as a name') }),
     source: 'memory',
     scope: null,
     impact: 'reads',

@@ -120,7 +120,7 @@ export const TOOL_KEYWORDS: ReadonlyMap<string, string> = new Map([
   ],
   [
     'memory_propose_forgetting',
-    'forget everything about wipe purge all traces completely permanently for good privacy person topic alles über vergessen vergiss restlos spuren olvidar todo sobre rastro oublier tout effacer dimenticare tutto esquecer tudo すべて 忘れて 完全に 全部 忘记 彻底',
+    'forget everything about wipe purge all traces completely permanently privacy person topic alles über vergessen vergiss restlos spuren olvidar todo sobre rastro oublier tout effacer dimenticare tutto esquecer tudo すべて 忘れて 完全に 全部 忘记 彻底',
   ],
   [
     'memory_search',
