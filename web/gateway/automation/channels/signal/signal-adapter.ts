@@ -3,6 +3,7 @@ import { z } from '#shared/rpc/zod.ts';
 import { sleep } from '#shared/async/watchdog.ts';
 import type { IncomingFile, IncomingMessage, PendingMessage } from '../../../storage/records/channel-state.ts';
 import type {
+  ButtonPress,
   ChannelAdapter,
   DeletedMessage,
   FilePart,
@@ -15,6 +16,7 @@ import type {
 import { getHelpText } from '../chat-commands.ts';
 import { PlatformError } from '../platform-request.ts';
 import { PollWait } from '../poll-wait.ts';
+import { ReplyCodes } from '../reply-codes.ts';
 import { splitText } from '../split-text.ts';
 import { SignalApi, type SignalApiDeps } from './signal-api.ts';
 import { parsePlatformId, parseSignalEvent, toGroupRecipient } from './signal-messages.ts';
@@ -46,7 +48,10 @@ export class SignalAdapter implements ChannelAdapter {
   readonly #deleted: DeletedMessage[] = [];
   readonly #receipts: SentReceipt[] = [];
   #stream: AbortController | undefined;
+  #codes: ReplyCodes | undefined;
   #openedAt = 0;
+  /** The last event that was received: the next stream continues after it. */
+  #lastEventId: string | undefined;
 
   constructor(deps: SignalApiDeps) {
     this.#deps = deps;
@@ -54,14 +59,24 @@ export class SignalAdapter implements ChannelAdapter {
     this.#news = new PollWait(deps.clock);
   }
 
-  async poll({ signal }: PollContext): Promise<PollResult> {
+  async poll({ cursors, signal }: PollContext): Promise<PollResult> {
     const { clock, account } = this.#deps;
     if (!/^\+\d{5,20}$/.test(account))
       throw new PlatformError('channels.signal.account is not a phone number such as +491701234567.', { isUnsent: true });
+    // Events that an earlier host has received, but not stored, are sent again.
+    this.#lastEventId ??= cursors['event'];
+    const codes = (this.#codes ??= new ReplyCodes(cursors['codes']));
     if (this.#stream && clock.now() - this.#openedAt < MAX_STREAM_MS) await this.#waitForNews(signal);
     else await this.#open(signal);
-    const [messages, deleted, receipts] = [this.#messages.splice(0), this.#deleted.splice(0), this.#receipts.splice(0)];
-    return { messages, deleted, receipts, cursors: {}, nextMs: 0 };
+    const [received, deleted, receipts] = [this.#messages.splice(0), this.#deleted.splice(0), this.#receipts.splice(0)];
+    const presses = received.flatMap((message) => codes.readPress(message) ?? []);
+    return {
+      ...{ messages: received.filter((message) => !codes.readPress(message)), presses, deleted, receipts, nextMs: 0 },
+      cursors: {
+        ...(received.length + deleted.length > 0 && this.#lastEventId !== undefined ? { event: this.#lastEventId } : {}),
+        ...(codes.toText() === (cursors['codes'] ?? '') ? {} : { codes: codes.toText() }),
+      },
+    };
   }
 
   split(text: string): string[] {
@@ -75,8 +90,13 @@ export class SignalAdapter implements ChannelAdapter {
     return this.#send(message.to, { message: part, ...quote }, signal);
   }
 
-  post({ to }: Post, part: string, { signal }: SendContext): Promise<string> {
-    return this.#send(to, { message: part }, signal);
+  post({ to, buttons = [] }: Post, part: string, { signal }: SendContext): Promise<string> {
+    const message = [part, ...(this.#codes ??= new ReplyCodes()).add(buttons)].join('\n');
+    return this.#send(to, { message }, signal);
+  }
+
+  async answerPress({ user }: ButtonPress, text: string, signal: AbortSignal): Promise<void> {
+    await this.#send(user.id, { message: text }, signal);
   }
 
   async sendFile({ to }: PendingMessage, file: FilePart, signal: AbortSignal): Promise<void> {
@@ -122,9 +142,11 @@ export class SignalAdapter implements ChannelAdapter {
     this.#stream?.abort();
     this.#stream = undefined;
     const stream = new AbortController();
-    const onEvent = (event: unknown): void => {
+    const onEvent = (event: unknown, id: string | undefined): void => {
+      if (stream.signal.aborted) return;
+      this.#lastEventId = id ?? this.#lastEventId;
       const news = parseSignalEvent(event, account, clock.now());
-      if (!news || stream.signal.aborted) return;
+      if (!news) return;
       if (news.message) this.#messages.push(news.message);
       if (news.deleted) this.#deleted.push(news.deleted);
       this.#receipts.push(...(news.receipts ?? []));
@@ -134,7 +156,7 @@ export class SignalAdapter implements ChannelAdapter {
       if (this.#stream === stream) this.#stream = undefined;
       this.#news.wake();
     };
-    await this.#api.subscribe(onEvent, onEnd, AbortSignal.any([signal, stream.signal]));
+    await this.#api.subscribe({ lastEventId: this.#lastEventId, onEvent, onEnd }, AbortSignal.any([signal, stream.signal]));
     this.#stream = stream;
     this.#openedAt = clock.now();
   }
