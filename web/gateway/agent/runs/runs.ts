@@ -1,7 +1,7 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { AttachmentInput, RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
 import { isChannel } from '../../system/person.ts';
-import { getAttachmentSources, mergeSources, toChannelSource } from '../trust/content-sources.ts';
+import { getAttachmentSources, getMessageSources, mergeSources, toChannelSource } from '../trust/content-sources.ts';
 import { type MessageRecord, type SessionRecord, toSessionKey } from '../../storage/chat-records.ts';
 import { getFirstText, createSession, isUnnamed, toFirstTitle } from '../../storage/session-views.ts';
 import { parseAttachments } from './attachments.ts';
@@ -127,7 +127,8 @@ export class Runs {
         const parent = await this.#getMessage(user.parentId);
         const parts = typeof user.content === 'string' ? [] : user.content.filter((part) => part.type !== 'text');
         const info = user.attachments ?? [];
-        const message = { ...createUserMessage(id, key, content, { parts, info }, at), ...(await this.#toOutside(request, info)) };
+        const outside = await this.#toOutside(request, info, getMessageSources(user));
+        const message = { ...createUserMessage(id, key, content, { parts, info }, at), ...outside };
         return toPosition(session, parent, message);
       }),
     );
@@ -255,15 +256,19 @@ export class Runs {
     return id === null ? undefined : this.#deps.vault.messages.get(id);
   }
 
-  /** Outside sources of a message: channel senders other than the owner, keys without full access, quotations, and attachments. */
+  /**
+   * Outside sources of a message: channel senders other than the owner, keys without full access, quotations, attachments, and the message
+   * that it edits, since an edit keeps words of it.
+   */
   async #toOutside(
     { principal, actsFor = principal, isOwnerAccount = false, conversation = '', quotedOutside, quotedUrls }: RunRequest,
     attachments: NonNullable<MessageRecord['attachments']>,
+    edited: readonly string[] = [],
   ): Promise<Pick<MessageRecord, 'outside'>> {
     const isFromStranger = isChannel(principal) && !isOwnerAccount && !quotedUrls;
     const channel = isFromStranger ? [toChannelSource(principal.slice('channel:'.length), conversation)] : [];
     // Files of a stranger come from the conversation, as its texts do.
-    const own = [quotedOutside, isFromStranger ? [] : getAttachmentSources({ content: '', attachments })];
+    const own = [edited, quotedOutside, isFromStranger ? [] : getAttachmentSources({ content: '', attachments })];
     const outside = mergeSources(channel, await this.#deps.keySources(actsFor), ...own);
     // An empty list distinguishes a message of the owner from one of a build that stored no sources.
     return outside.length > 0 || isOwnerAccount ? { outside } : {};

@@ -48,7 +48,11 @@ export async function openAgentToolkit(deps: AgentToolkitDeps): Promise<AgentToo
     versions,
     plans,
     skills,
-    tools: [...fileTools({ workspaces, versions, labels, agent }), ...planTools(plans, labels, settings), ...skillTools({ skills, agent })],
+    tools: [
+      ...fileTools({ vault: deps.vault, workspaces, versions, labels, agent }),
+      ...planTools(plans, labels, settings),
+      ...skillTools({ skills, agent }),
+    ],
     async getNotes(caller, key, offered, message) {
       const has = (name: string): boolean => offered.some((tool) => tool.name === name);
       const current = key !== null && has('plan_update') ? plans.getCurrent(key) : undefined;
