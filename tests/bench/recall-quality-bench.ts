@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { Figure } from './figures.ts';
 import { PlainBm25 } from './questions/plain-bm25.ts';
 import { generateConversations, type OwnConversation, type OwnQuestion } from './questions/generate-conversations.ts';
+import { MIN_FIT } from '../../web/gateway/knowledge/memory/search/min-fit.ts';
 import { QUESTION_KINDS, type QuestionKind } from './questions/material.ts';
 import { type FoundTurn, quoteAnswer } from './questions/quoting-reader.ts';
 
@@ -18,8 +19,14 @@ interface Turn extends FoundTurn {
   thread: string;
 }
 
-/** Returns the ids of the best turns for a question, best first. */
-type Search = (question: OwnQuestion) => Promise<string[]> | string[];
+interface Found {
+  /** Ids of the best turns for a question, best first. */
+  ids: string[];
+  /** Whether the search expects one of them to answer it. */
+  fits: boolean;
+}
+
+type Search = (question: OwnQuestion) => Promise<Found> | Found;
 
 /** Makes a search over turns; `asLines`: each is added as a memory `Name: text`. */
 type Contestant = (turns: readonly Turn[], asLines: boolean) => Promise<Search> | Search;
@@ -70,17 +77,18 @@ async function judge(conversations: readonly OwnConversation[], make: Contestant
     const turns = toTurns(conversation);
     const byId = new Map(turns.map((turn) => [turn.id, turn]));
     const people = [...new Set(turns.map(({ speaker }) => speaker))];
-    const toFound = (ids: readonly string[]): Turn[] => ids.flatMap((id) => byId.get(id) ?? []);
+    const toTurnsOf = (ids: readonly string[]): Turn[] => ids.flatMap((id) => byId.get(id) ?? []);
+    const quote = (question: string, { ids, fits }: Found): FoundTurn[] => (fits ? quoteAnswer(question, toTurnsOf(ids), people) : []);
     const [search, lines] = [await make(turns, false), await make(turns, true)];
     for (const question of questions) {
       const found = await search(question);
-      judged.turns.push({ kind: question.kind, value: share(question.evidence, found) });
-      judged.lines.push({ kind: question.kind, value: share(question.evidence, await lines(question)) });
-      const quoted = quoteAnswer(question.question, toFound(found), people).map(({ id }) => id);
+      judged.turns.push({ kind: question.kind, value: share(question.evidence, found.ids) });
+      judged.lines.push({ kind: question.kind, value: share(question.evidence, (await lines(question)).ids) });
+      const quoted = quote(question.question, found).map(({ id }) => id);
       judged.answers.push({ kind: question.kind, value: judgeAnswer(question, quoted) });
     }
     for (const question of unanswerable) {
-      const quoted = quoteAnswer(question.question, toFound(await search(question)), people);
+      const quoted = quote(question.question, await search(question));
       judged.answers.push({ kind: 'abstaining', value: Number(quoted.length === 0) });
     }
     const forgotten = questions.filter(({ kind }) => kind === 'one-turn').slice(0, FORGOTTEN);
@@ -90,8 +98,8 @@ async function judge(conversations: readonly OwnConversation[], make: Contestant
       false,
     );
     for (const question of forgotten) {
-      const quoted = quoteAnswer(question.question, toFound(await without(question)), people);
-      const isQuoted = toFound(question.evidence).some((lost) =>
+      const quoted = quote(question.question, await without(question));
+      const isQuoted = toTurnsOf(question.evidence).some((lost) =>
         quoted.some(({ speaker, text }) => speaker === lost.speaker && text.includes(lost.text)),
       );
       judged.answers.push({ kind: 'forgetting', value: Number(!isQuoted) });
@@ -140,8 +148,10 @@ async function loadPerch(root: string): Promise<Contestant> {
     if (!asLines) {
       const search = new MemorySearch();
       for (const { id, thread, text, speaker, at } of turns) search.add({ id, thread, text, speaker, at });
-      return ({ question, askedAt }) =>
-        search.search(question, { limit: LIMIT, now: Date.parse(`${askedAt}Z`) }).map(({ passage }) => passage.id);
+      return ({ question, askedAt }) => {
+        const found = search.search(question, { limit: LIMIT, now: Date.parse(`${askedAt}Z`) });
+        return { ids: found.map(({ passage }) => passage.id), fits: isFitting(found) };
+      };
     }
     const idsByLine = new Map<string, string[]>();
     for (const turn of turns) idsByLine.set(toLine(turn), [...(idsByLine.get(toLine(turn)) ?? []), turn.id]);
@@ -149,9 +159,15 @@ async function loadPerch(root: string): Promise<Contestant> {
     const file = turns.map((turn) => formatMemory({ text: toLine(turn), category: 'fact', createdAt: turn.at })).join('');
     const now = Math.max(...turns.map(({ at }) => at));
     const manager = await new MemoryManager({ workspace: createReadOnlyWorkspace(file), clock: { now: () => now } }).open();
-    return async ({ question }) => (await manager.searchMemory(question, LIMIT)).flatMap(({ text }) => idsByLine.get(text) ?? []);
+    return async ({ question }) => {
+      const found = await manager.searchMemory(question, LIMIT);
+      return { ids: found.flatMap(({ text }) => idsByLine.get(text) ?? []), fits: isFitting(found) };
+    };
   };
 }
+
+/** Builds before the estimate of the fit answer everything. */
+const isFitting = (found: readonly { fit?: number }[]): boolean => (found[0]?.fit ?? 1) >= MIN_FIT;
 
 const toLine = ({ speaker, text }: Turn): string => `${speaker}: ${text}`;
 
@@ -174,14 +190,16 @@ function createReadOnlyWorkspace(memoryFile: string) {
 const createMiniSearch: Contestant = (turns) => {
   const search = new MiniSearch<{ id: string; text: string }>({ fields: ['text'] });
   search.addAll(turns.map((turn) => ({ id: turn.id, text: toLine(turn) })));
-  return ({ question }) =>
-    search
+  return ({ question }) => ({
+    ids: search
       .search(question)
       .slice(0, LIMIT)
-      .map(({ id }) => String(id));
+      .map(({ id }) => String(id)),
+    fits: true,
+  });
 };
 
 const createBm25: Contestant = (turns) => {
   const search = new PlainBm25(turns.map((turn) => ({ id: turn.id, text: toLine(turn) })));
-  return ({ question }) => search.search(question, LIMIT);
+  return ({ question }) => ({ ids: search.search(question, LIMIT), fits: true });
 };

@@ -134,6 +134,7 @@ export const TOOL_TASKS: readonly ToolTask[] = [
   toTask('What do you know about my diet?', 'memory_search'),
   toTask('Do you remember what my car is?', 'memory_search'),
   toTask('Forget my old address', 'memory_forget'),
+  toTask('Forget everything about my former employer', 'memory_propose_forgetting'),
   toTask('From now on I prefer short answers', 'memory_update_preference'),
   toTask('How many things do you remember about me?', 'memory_stats'),
   toTask('In which chat did we talk about the trip to Rome?', 'session_search'),

@@ -1,10 +1,11 @@
 // `node tests/bench/train-rerank.ts`: trains the weights of `rerank-weights.ts` and prints them. Uses the conversations that are not held
 // back, and every other question of the judged ones. Deterministic.
 import { FEATURES } from '../../web/gateway/knowledge/memory/search/features.ts';
-import { MemoryIndex } from '../../web/gateway/knowledge/memory/search/memory-index.ts';
 import { findCandidates } from '../../web/gateway/knowledge/memory/search/memory-search.ts';
 import { conversations } from './memory-search-bench.ts';
+import { minimize } from './minimize.ts';
 import { generateConversations } from './questions/generate-conversations.ts';
+import { type IndexedConversation, indexConversation } from './questions/index-conversation.ts';
 
 /** Candidates of a question. */
 interface Group {
@@ -14,8 +15,6 @@ interface Group {
 
 /** How much more a judged question counts than a generated one, of which there are five times as many. */
 const JUDGED_WEIGHT = 6;
-const EPOCHS = 400;
-const LEARNING_RATE = 0.1;
 /** Strength of the pull towards 0 (L2). */
 const SHRINKAGE = 0.002;
 
@@ -29,16 +28,12 @@ const weights = train([
 ]);
 for (const [index, feature] of FEATURES.entries()) console.log(`  ${feature}: ${(weights[index] ?? 0).toFixed(2)},`);
 
-interface Judged {
-  name: string;
-  sessions: readonly { date: string; turns: readonly (readonly [id: string, speaker: string, text: string])[] }[];
+interface Judged extends IndexedConversation {
   questions: readonly { question: string; evidence: readonly string[]; askedAt: string }[];
 }
 
-function toGroups({ name, sessions, questions }: Judged, weight: number): Group[] {
-  const index = new MemoryIndex();
-  for (const [nth, { date, turns }] of sessions.entries())
-    for (const [id, speaker, text] of turns) index.add({ id, thread: `${name}/${nth}`, text, speaker, at: Date.parse(`${date}Z`) });
+function toGroups({ questions, ...conversation }: Judged, weight: number): Group[] {
+  const index = indexConversation(conversation);
   return questions.map(({ question, evidence, askedAt }) => {
     const { ranked, features } = findCandidates(index, question, { limit: 10, now: Date.parse(askedAt) });
     const isEvidence = (nth: number): boolean => evidence.includes(index.passage(ranked[nth]?.number ?? -1)?.id ?? '');
@@ -46,14 +41,12 @@ function toGroups({ name, sessions, questions }: Judged, weight: number): Group[
   });
 }
 
-/** Minimizes the cross-entropy between the softmax of the candidates' values and the evidence, by Adam. */
+/** Minimizes the cross-entropy between the softmax of the candidates' values and the evidence. */
 function train(groups: readonly Group[]): Float64Array {
   const useful = groups.filter(({ rows }) => rows.some(({ isEvidence }) => isEvidence));
   const total = useful.reduce((sum, { weight }) => sum + weight, 0);
-  const values = new Float64Array(FEATURES.length);
-  const [means, squares] = [new Float64Array(FEATURES.length), new Float64Array(FEATURES.length)];
-  for (let epoch = 1; epoch <= EPOCHS; epoch++) {
-    const gradient = values.map((value) => SHRINKAGE * value);
+  return minimize(FEATURES.length, (values, gradient) => {
+    for (const [i, value] of values.entries()) gradient[i] = SHRINKAGE * value;
     for (const { rows, weight } of useful) {
       const scores = rows.map(({ features }) => features.reduce((sum, each, i) => sum + each * (values[i] ?? 0), 0));
       const max = Math.max(...scores);
@@ -65,12 +58,5 @@ function train(groups: readonly Group[]): Float64Array {
         for (const [i, feature] of features.entries()) gradient[i] = (gradient[i] ?? 0) + difference * feature;
       }
     }
-    for (const [i, slope] of gradient.entries()) {
-      means[i] = 0.9 * (means[i] ?? 0) + 0.1 * slope;
-      squares[i] = 0.999 * (squares[i] ?? 0) + 0.001 * slope ** 2;
-      const step = (means[i] ?? 0) / (1 - 0.9 ** epoch) / (Math.sqrt((squares[i] ?? 0) / (1 - 0.999 ** epoch)) + 1e-8);
-      values[i] = (values[i] ?? 0) - LEARNING_RATE * step;
-    }
-  }
-  return values;
+  });
 }

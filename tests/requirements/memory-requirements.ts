@@ -15,6 +15,8 @@ export const memory = [
     'memory.search/follows': 'What is added, changed or removed is searched so at once.',
     'memory.search/rank':
       'Who said it, what is current and what is denied decide the order, and a passage next to a better one is put back.',
+    'memory.search/fit': 'A search says how likely its results answer the query, so that memory and recall can say that nothing fits.',
+    'memory.search/alias': 'Whom a passage introduces by name is found under the word for the relation, such as "my sister".',
     'memory.search/lines':
       'A single line that begins with a name is what that person said: lines of one hour are neighbours, and a date in front says when.',
     'memory.search/any-text': 'Any text can be added and asked for; scores fall, and coverage stays within 0 and 1.',

@@ -13,6 +13,7 @@ export const provenance = [
       'After forgetting, a thousand probes find nothing: searches, recall, tools, `/v1`, the database, files, a backup and another replica.',
     'forgetting/chats': 'Chats stay unless chosen; memory, summaries and dreaming no longer read their messages.',
     'forgetting/person': 'Only a person can preview and apply it.',
+    'forgetting/proposal': 'An agent can propose to forget something, which a person confirms on a card with what would go.',
     'forgetting/report': 'The report says what was deleted and what remains, and contains nothing of the text.',
   }),
 ];

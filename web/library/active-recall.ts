@@ -41,8 +41,8 @@ export class ActiveMemoryRecaller extends Recaller {
 const createRecallSearch = (manager: SearchableMemory): RecallSearch => ({
   backend: 'memory',
   search: async (query, limit) =>
-    (await manager.searchMemory(query, limit)).map(({ id, text, category, coverage, why, at, path, lines }) => ({
-      ...{ id, text, category, coverage, why, at },
+    (await manager.searchMemory(query, limit)).map(({ id, text, category, coverage, fit, why, at, path, lines }) => ({
+      ...{ id, text, category, coverage, fit, why, at },
       source: `${path}:${lines}`,
     })),
   // Drops memories that were forgotten or changed in the meantime.

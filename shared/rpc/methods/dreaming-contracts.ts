@@ -120,6 +120,8 @@ const dreamChange = z.object({
   added: z.array(changedMemory),
   /** For a merge: the memory that stays. */
   duplicateOf: z.string().optional(),
+  /** The memory that an applied change has written. `provenance.get` returns its origin. */
+  memoryId: z.string().optional(),
   /** Source of an added text that was not in memory; empty otherwise. */
   sourceRef: z.string(),
   /** The questions that the change touches: right answers and tokens of recall without and with the change. */

@@ -66,13 +66,16 @@ const report = z.object({
 });
 export type ForgetReport = z.infer<typeof report>;
 
+/** Words: each line that contains all of them is found. */
+export const forgetQuery = z.string().trim().min(2).max(200);
+
 const target = {
   agentId: agentId.default('main'),
   /** A project, for its own memory instead of the agent's. */
   projectId: agentId.optional(),
   /** Either the ID of a memory, or words: everything with all of these words in one line. */
   memoryId: z.string().min(1).max(128).optional(),
-  query: z.string().trim().min(2).max(200).optional(),
+  query: forgetQuery.optional(),
 };
 
 /** Forgetting permanently (docs/decisions/0139-provenance-and-forgetting.md). Only people use these methods. */

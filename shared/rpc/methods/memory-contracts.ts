@@ -39,6 +39,8 @@ const memoryMatch = z.object({
   score: z.number(),
   /** The share of the query that the passage and its neighbours cover, from 0 to 1. */
   coverage: z.number(),
+  /** The estimated probability that one of the results answers the query, from 0 to 1. It is the same for all results of a search. */
+  fit: z.number().optional(),
   why: recalledMemory.shape.why,
   /** The passages before and after it. */
   before: adjacentPassage,

@@ -17,19 +17,20 @@ export class ForgetRequest {
   readonly applying = new Action();
   readonly #agentId: string;
   readonly #memoryId: string | undefined;
+  /** Whether the person enters the words. */
+  readonly needsQuery: boolean;
 
   /** Pieces by kind, in the order in which they were found. */
   readonly groups = $derived([...Map.groupBy(this.preview?.pieces ?? [], ({ kind }) => kind)].map(([kind, pieces]) => ({ kind, pieces })));
 
-  constructor(agentId: string, memoryId: string | undefined) {
+  /** `memoryId`: the memory to forget; `query`: words to look for at once. */
+  constructor(agentId: string, { memoryId, query }: { memoryId?: string | undefined; query?: string } = {}) {
     this.#agentId = agentId;
     this.#memoryId = memoryId;
-    if (memoryId === undefined) void this.#loadPast();
+    this.needsQuery = memoryId === undefined && query === undefined;
+    this.query = query ?? '';
+    if (this.needsQuery) void this.#loadPast();
     else void this.find();
-  }
-
-  get needsQuery(): boolean {
-    return this.#memoryId === undefined;
   }
 
   find(): Promise<void> {

@@ -1,8 +1,6 @@
 import { toSource } from '../trust/content-sources.ts';
+import { FORGOTTEN_TEXT } from '#shared/forgotten-text.ts';
 import { isObject } from '#shared/merge-patch.ts';
-
-/** Replaces a deleted text where a text must stand. */
-export const FORGOTTEN_TEXT = '[forgotten]';
 
 /** Replaces a source of outside content, so that what has it stays untrusted. */
 const FORGOTTEN_SOURCE = toSource('unknown', 'forgotten');

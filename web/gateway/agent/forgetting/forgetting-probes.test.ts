@@ -73,6 +73,7 @@ async function plantEverywhere(client: GatewayClient, { vault, gateway }: TestHo
   const [proposal] = (await client.call('dreaming.review', {})).proposals;
   if (proposal) await client.call('dreaming.accept', { contentHash: proposal.contentHash });
   await client.call('tools.run', { tool: 'memory_forget', args: { id: 'none' } }).catch(() => undefined);
+  await client.call('chat.send', { message: `${plant('request')} Please forget the quokka.`, sessionId: 'request' });
   const body = JSON.stringify({ model: 'test/scripted', input: plant('response') });
   await gateway.fetch(
     new Request('http://127.0.0.1:7333/v1/responses', { method: 'POST', body, headers: { 'content-type': 'application/json' } }),
@@ -88,6 +89,7 @@ verifies(
     const hosts = new TestHosts();
     const script: ModelScript = ({ body }) => {
       const last = String(body.messages.at(-1)?.content);
+      if (last.includes('Please forget')) return [{ tool: 'memory_propose_forgetting', args: { query: 'quokka' }, id: 'forget' }];
       return [last.includes('Summarise') ? `## Key context\n\n- ${plant('summary')}\n- Ben saw a heron.` : `I know. ${plant('reply')}`];
     };
     let isForgotten = false;

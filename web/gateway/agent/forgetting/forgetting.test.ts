@@ -73,6 +73,29 @@ describe('forgetting', () => {
     program.close();
   });
 
+  verifies('forgetting/proposal', 'an agent can only propose it; what it proposed goes with the rest', async () => {
+    const propose: ModelScript = (_call, count) =>
+      count === 1 ? [{ tool: 'memory_propose_forgetting', args: { query: 'Wanderer' }, id: 'f' }] : ['Please decide on the card.'];
+    await using gw = await createTestGateway({ model: propose });
+    const { client } = await gw.client();
+    await client.call('memory.add', { text: FACT });
+    await client.call('chat.send', { message: 'Forget the Wanderer.', sessionId: 'boats' });
+    const read = async () => (await client.call('chat.history', { sessionId: 'boats' })).messages;
+    const result = (await read()).find(({ role }) => role === 'tool');
+    expect(JSON.parse(String(result?.content))).toMatchObject({ proposed: true, deleted: 0 });
+    expect((await client.call('memory.list', {})).count).toBe(1);
+    expect(await client.call('forgetting.list', {})).toEqual({ reports: [], count: 0 });
+    // A person confirms it on the card, which calls these two.
+    const { pieces } = await client.call('forgetting.preview', { query: 'Wanderer' });
+    await client.call('forgetting.apply', { query: 'Wanderer', pieceIds: pieces.map(({ id }) => id) });
+    expect((await client.call('memory.list', {})).count).toBe(0);
+    expect(JSON.stringify(await read())).not.toContain('Wanderer');
+    await expect(client.call('tools.run', { tool: 'memory_propose_forgetting', args: { query: 'a' } })).rejects.toMatchObject({
+      code: 'INVALID_PARAMS',
+    });
+    expect(gw.faults).toEqual([]);
+  });
+
   it('keeps a memory that a person has edited unless it is chosen', async () => {
     await using gw = await createTestGateway({ model: remember });
     const { client } = await gw.client();

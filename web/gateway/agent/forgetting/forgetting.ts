@@ -4,6 +4,7 @@ import type { Clock } from '#shared/async/clock.ts';
 import { type ForgetKind, type ForgetReason, type ForgetReport, MAX_FORGET_PIECES } from '#shared/rpc/methods/forgetting-contracts.ts';
 import type { FileRecord } from '#shared/rpc/workspace-file.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
+import { FORGOTTEN_TEXT } from '#shared/forgotten-text.ts';
 import { computeContentHash } from '../../knowledge/dreaming/signal.ts';
 import { computeContentId } from '../../knowledge/memory/content-id.ts';
 import { parseEntries, toMemoryId } from '../../knowledge/memory/index/index-entry.ts';
@@ -25,7 +26,7 @@ import type { ContentLabels } from '../trust/content-labels.ts';
 import { createVaultWorkspace } from '../workspace/vault-workspace.ts';
 import { eraseInFile } from './erase-in-file.ts';
 import { eraseInRecord, RECORD_STORES, STORES_IN_USE } from './erase-in-record.ts';
-import { containsText, FORGOTTEN_TEXT } from './erase-values.ts';
+import { containsText } from './erase-values.ts';
 import { createQueryMatcher, createTextMatcher, type ForgetMatcher, matchesText } from './forget-matcher.ts';
 import { type EraseDecision, type ForgetPiece, toPieceId } from './forget-pieces.ts';
 

@@ -184,6 +184,7 @@ describe('answers', () => {
     ['connect whatsapp', 'channels-whatsapp#connect-whatsapp'],
     ['connect signal with signal-cli', 'channels-signal#connect-signal'],
     ['set up ntfy', 'channels-ntfy#connect-ntfy'],
+    ['connect irc to libera', 'channels-irc#connect-irc'],
     ['which token does slack need', 'channels-slack#connect-slack'],
     ['the browser cannot open localhost', 'browser#let-the-browser-open-local-sites'],
     ['how do I solve a captcha for the agent', 'browser#take-control-of-the-browser'],

@@ -5,6 +5,7 @@ import { isSearchable } from '../knowledge/recall/message-search.ts';
 import { toPlainText } from '../../storage/session-views.ts';
 import { searchDocs } from '../guide/doc-search.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
+import { forgettingTools } from './forgetting-tools.ts';
 import { memoryTools, type MemoryToolsDeps } from './memory-tools.ts';
 import { getMessageSources } from '../trust/content-sources.ts';
 import { defineTool } from './define-tool.ts';
@@ -97,5 +98,6 @@ export function coreTools({ vault, clock, timeZone: configured, ...deps }: CoreT
       },
     }),
     ...memoryTools({ ...deps, messages: vault.messages }),
+    ...forgettingTools(),
   ];
 }

@@ -97,13 +97,22 @@ export function memoryTools({ memories, longTermMemories, messages, labels, prov
             await recordOrigin(workspace, getWrittenText(name, args), context);
           return result;
         }
-        const lists = await Promise.all(getRecalledWorkspaces(agent(context.agentId), context.project).map(runIn));
+        const lists = (await Promise.all(getRecalledWorkspaces(agent(context.agentId), context.project).map(runIn))) as SearchResult[];
+        const filled = lists.filter(({ results }) => results.length > 0);
+        const note = filled.every((list) => list.note !== undefined) ? filled[0]?.note : undefined;
         return {
-          results: interleave((lists as { results: unknown[] }[]).map(({ results }) => results)).slice(0, Number(args['limit'] ?? 5)),
+          results: interleave(lists.map(({ results }) => results)).slice(0, Number(args['limit'] ?? 5)),
+          ...(note === undefined ? {} : { note }),
         };
       },
     }),
   );
+}
+
+/** Result of `memory_search` in one workspace. `note`: that nothing fits well. */
+interface SearchResult {
+  results: unknown[];
+  note?: string;
 }
 
 const getWrittenText = (name: string, args: Record<string, unknown>): string =>

@@ -119,6 +119,10 @@ export const TOOL_KEYWORDS: ReadonlyMap<string, string> = new Map([
     'forget delete remove erase memory about me no longer vergessen vergiss löschen olvidar olvida oublier oublie dimenticare esquecer 忘れて 忘れる 忘记',
   ],
   [
+    'memory_propose_forgetting',
+    'forget everything about wipe purge all traces completely permanently privacy person topic alles über vergessen vergiss restlos spuren olvidar todo sobre rastro oublier tout effacer dimenticare tutto esquecer tudo すべて 忘れて 完全に 全部 忘记 彻底',
+  ],
+  [
     'memory_search',
     'know remember recall about me my what facts memory memories wissen weißt erinnerst über mich saber sabes recuerdas sobre mí sais souviens sapere 覚えている 知って 记得 知道',
   ],

@@ -65,6 +65,7 @@ describe('the registry', () => {
       'docs_search core',
       'memory_add memory',
       'memory_forget memory',
+      'memory_propose_forgetting memory',
       'memory_search memory',
       'memory_stats memory',
       'memory_update_preference memory',

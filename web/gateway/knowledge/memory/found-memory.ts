@@ -32,13 +32,15 @@ export interface FoundMemory {
   score: number;
   /** Share of the query covered by the passage and its neighbours, 0 to 1. */
   coverage: number;
+  /** Probability from 0 to 1 that one of the results answers the query: below `MIN_FIT`, most likely none does. */
+  fit: number;
   why: MatchReasons;
   /** The passages right before and after it in the same conversation or notes. */
   before: NeighbourText | null;
   after: NeighbourText | null;
 }
 
-export function toFoundMemory({ entry, score, coverage, why }: FoundEntry, index: Pick<FileIndex, 'beside'>): FoundMemory {
+export function toFoundMemory({ entry, score, coverage, fit, why }: FoundEntry, index: Pick<FileIndex, 'beside'>): FoundMemory {
   const { id, text, kind, category, path, line, end, at, speaker, key } = entry;
   const { before, after } = index.beside(entry);
   return {
@@ -53,6 +55,7 @@ export function toFoundMemory({ entry, score, coverage, why }: FoundEntry, index
     ...(key === null ? {} : parseMessageKey(key)),
     score,
     coverage,
+    fit,
     why,
     before: before ? toNeighbour(before) : null,
     after: after ? toNeighbour(after) : null,

@@ -34,9 +34,9 @@ export class LongTermBackend implements RecallSearch {
 
   async search(query: string, limit: number, signal: AbortSignal): Promise<RecallHit[]> {
     await this.#update(signal);
-    return this.#search.search(query, { limit, now: this.#clock.now() }).map(({ memory, coverage, why }) => {
+    return this.#search.search(query, { limit, now: this.#clock.now() }).map(({ memory, coverage, fit, why }) => {
       const { id, text, category, createdAt } = memory;
-      return { id, text, category, coverage, why, at: createdAt, source: 'remembered' };
+      return { id, text, category, coverage, fit, why, at: createdAt, source: 'remembered' };
     });
   }
 

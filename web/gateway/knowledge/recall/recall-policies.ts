@@ -1,3 +1,4 @@
+import { MIN_FIT } from '../memory/search/min-fit.ts';
 import type { RecallHit } from './recall-result.ts';
 import type { PromptStyle } from './recall-settings.ts';
 
@@ -11,6 +12,8 @@ export interface RecallPolicy {
   /** Whether words found only in neighbouring passages count too. */
   neighbours: boolean;
   maxMemories: number;
+  /** Minimum probability that a search has found an answer, if the backend estimates it. */
+  minFit: number;
   /** Weight of earlier turns relative to the latest message. */
   context: number;
   /** If set, only memories of these categories. */
@@ -28,6 +31,7 @@ export const RECALL_POLICIES: Readonly<Record<PromptStyle, RecallPolicy>> = {
     words: 1,
     neighbours: true,
     maxMemories: 4,
+    minFit: 0.1,
     context: 0.7,
     order: 'relevance',
     spread: false,
@@ -39,6 +43,7 @@ export const RECALL_POLICIES: Readonly<Record<PromptStyle, RecallPolicy>> = {
     words: 2,
     neighbours: false,
     maxMemories: 3,
+    minFit: MIN_FIT,
     context: 0.5,
     order: 'relevance',
     spread: false,
@@ -50,6 +55,7 @@ export const RECALL_POLICIES: Readonly<Record<PromptStyle, RecallPolicy>> = {
     words: 1,
     neighbours: true,
     maxMemories: 6,
+    minFit: 0,
     context: 1,
     order: 'oldest',
     spread: true,
@@ -61,6 +67,7 @@ export const RECALL_POLICIES: Readonly<Record<PromptStyle, RecallPolicy>> = {
     words: 1,
     neighbours: true,
     maxMemories: 10,
+    minFit: 0,
     context: 0.8,
     order: 'relevance',
     spread: true,
@@ -72,6 +79,7 @@ export const RECALL_POLICIES: Readonly<Record<PromptStyle, RecallPolicy>> = {
     words: 1,
     neighbours: false,
     maxMemories: 2,
+    minFit: MIN_FIT,
     context: 0.5,
     order: 'relevance',
     spread: false,
@@ -83,6 +91,7 @@ export const RECALL_POLICIES: Readonly<Record<PromptStyle, RecallPolicy>> = {
     words: 1,
     neighbours: true,
     maxMemories: 5,
+    minFit: 0,
     context: 0.7,
     categories: ['preference'],
     order: 'newest',

@@ -10,6 +10,8 @@ export interface RecallHit {
   category?: string | undefined;
   /** Share of the question that it covers: 0 to 1. */
   coverage: number;
+  /** Probability from 0 to 1 that a result of this search answers the question; undefined if the backend does not know. */
+  fit?: number | undefined;
   why: MatchReasons;
   /** When it was noted or said, in milliseconds since the Unix epoch; null if it does not age. */
   at: number | null;

@@ -369,6 +369,16 @@ verifies('recall/limits', 'of any memories, for any message', async () => {
   );
 });
 
+verifies('recall/styles', 'a search that most likely has no answer recalls nothing, unless the style prefers too many', async () => {
+  const search = scripted(() => [found('a', 'one two', { fit: 0.02 }), found('b', 'one two three', { fit: 0.02 })]);
+  for (const promptStyle of Object.values(PromptStyle)) {
+    const { status } = await recaller({ promptStyle }, search).recall('one two', [], 's');
+    expect([promptStyle, status]).toEqual([promptStyle, ['RECALL_HEAVY', 'CONTEXTUAL'].includes(promptStyle) ? 'ok' : 'empty']);
+  }
+  const certain = scripted(() => [found('a', 'one two', { fit: 0.9 })]);
+  expect((await recaller({ promptStyle: 'STRICT' }, certain).recall('one two', [], 's')).isSuccess).toBe(true);
+});
+
 describe('memories that exceed the limit', () => {
   verifies('recall/bad-input', 'is named, or does no harm', async () => {
     const there = recaller();

@@ -255,6 +255,7 @@ async function scoreMemories(
     const isEmpty = createEmptyWordFilter(question);
     const withoutEmpty = (words: readonly string[]): string[] => words.filter((word) => !isEmpty(word));
     for (const [rank, hit] of (await search.search(question.text, MAX_RESULTS, signal)).entries()) {
+      if ((hit.fit ?? 1) < policy.minFit && !hit.why.timely) continue;
       const reasons = { ...hit.why, words: withoutEmpty(hit.why.words), beside: withoutEmpty(hit.why.beside) };
       const relevance = computeRelevance({ ...hit, why: reasons }, policy) * (question.latest ? 1 : policy.context);
       const priority = relevance * (1 + RANK_BONUS / (1 + rank / 2));

@@ -1,16 +1,24 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
-import { DREAM_PHASES, type DreamProposal, type DreamRun, type DreamSignal } from '#shared/rpc/methods/dreaming-contracts.ts';
+import {
+  DREAM_PHASES,
+  type DreamProposal,
+  type DreamChange,
+  type DreamRun,
+  type DreamSignal,
+} from '#shared/rpc/methods/dreaming-contracts.ts';
 import type { MethodParsed, MethodResult } from '#shared/rpc/methods/index.ts';
 import { type Agent, type Agents, getWorkspaceName } from '../../agents.ts';
 import { toCanonicalJson } from '#shared/canonical-json.ts';
 import { type CompletionDeps, getAgentModels } from '../../compaction/model-completion.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { DreamingConfig } from '../../../knowledge/dreaming/dreaming-config.ts';
+import type { MemoryChange } from '../../../knowledge/dreaming/exam/memory-change.ts';
 import { DreamingPhases } from '../../../knowledge/dreaming/dreaming-phases.ts';
 import { toMemoryText } from '../../../knowledge/dreaming/promoter.ts';
 import type { Promotion } from '../../../knowledge/dreaming/promotion-log.ts';
 import type { DreamingPhase } from '../../../knowledge/dreaming/phase-report.ts';
 import { ReviewError } from '../../../knowledge/dreaming/review-queue.ts';
+import { toMemoryId } from '../../../knowledge/memory/index/index-entry.ts';
 import type { EventBus } from '../../../system/event-bus.ts';
 import type { Workspace } from '../../../knowledge/memory/workspace.ts';
 import type { Settings } from '../../../config/settings-schema.ts';
@@ -20,6 +28,7 @@ import type { ContentLabels } from '../../trust/content-labels.ts';
 import { createQuestionWriter } from './question-writer.ts';
 import type { Lazy } from '../../../system/modules.ts';
 import type { Provenance } from '../provenance/provenance.ts';
+import { recordChanges } from '../provenance/record-changes.ts';
 import { recordDreams } from '../provenance/record-dreams.ts';
 import { runDreaming } from './run-dreaming.ts';
 import { createPace } from './pace.ts';
@@ -196,7 +205,11 @@ export class Dreamer {
         collectRecalls: () =>
           collectRecalls({ messages: vault.messages, workspace, signals: phases.signals, includesSession, maxAgeDays, now, pace }),
         now,
-        recordOrigins: ({ rem }) => recordDreams({ provenance, workspace, name }, { reportPath: rem?.path }),
+        recordOrigins: async ({ rem }) => {
+          await recordDreams({ provenance, workspace, name }, { reportPath: rem?.path });
+          const applied = (await phases.changes.history()).filter(({ state }) => state === 'applied');
+          await recordChanges({ provenance, workspace, name }, applied.reverse());
+        },
         onChange: (run) => {
           if (target.active?.run.id === run.id) target.active.run = run;
           this.#emitChange(name, run);
@@ -219,6 +232,16 @@ export class Dreamer {
       return decided;
     });
     return toProposal(promotion);
+  }
+
+  /** Applies a user's decision on a change of memory, with its origin, and announces it. */
+  async decideChange(agentId: string, act: (phases: DreamingPhases) => Promise<MemoryChange>): Promise<DreamChange> {
+    const target = await this.openWorkspace(agentId);
+    return this.decide(agentId, async (phases) => {
+      const decided = await act(phases);
+      await recordChanges({ provenance: await this.#deps.provenance.load(), ...target }, [decided]);
+      return toChangeView(decided);
+    });
   }
 
   /** Applies a user's decision and announces it. */
@@ -261,6 +284,12 @@ export class Dreamer {
 export function toProposal(promotion: Promotion): DreamProposal {
   const { text: _, ...rest } = promotion;
   return { ...rest, text: toMemoryText(promotion) };
+}
+
+/** A change with the id of the memory that it has written. */
+export function toChangeView(change: MemoryChange): DreamChange {
+  const [written] = change.state === 'applied' ? change.added : [];
+  return { ...change, ...(written ? { memoryId: toMemoryId(written.text) } : {}) };
 }
 
 const createRunningError = (): RpcError => new RpcError('ALREADY_EXISTS', 'Dreaming is already running in this workspace.');

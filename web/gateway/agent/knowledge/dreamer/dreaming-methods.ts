@@ -97,19 +97,20 @@ export const dreamingMethods = defineMethods(dreamingContracts)(({
       const target = await loaded.openWorkspace(agentId);
       const all = await loaded.getPhases(target).phases.changes.history();
       const found = state === 'all' ? all : all.filter((change) => change.state === state);
-      return { agentId, workspace: target.name, changes: found.slice(0, limit), count: found.length };
+      const { toChangeView } = await import('./dreamer.ts');
+      return { agentId, workspace: target.name, changes: found.slice(0, limit).map(toChangeView), count: found.length };
     },
     'dreaming.applyChange': async ({ agentId, changeId }, caller) => {
       requirePerson(caller, 'change memory');
-      return { change: await (await dreamer.load()).decide(agentId, ({ changes }) => changes.apply(changeId)) };
+      return { change: await (await dreamer.load()).decideChange(agentId, ({ changes }) => changes.apply(changeId)) };
     },
     'dreaming.undoChange': async ({ agentId, changeId }, caller) => {
       requirePerson(caller, 'change memory');
-      return { change: await (await dreamer.load()).decide(agentId, ({ changes }) => changes.undo(changeId)) };
+      return { change: await (await dreamer.load()).decideChange(agentId, ({ changes }) => changes.undo(changeId)) };
     },
     'dreaming.dismissChange': async ({ agentId, changeId }, caller) => {
       requirePerson(caller, 'dismiss changes');
-      return { change: await (await dreamer.load()).decide(agentId, ({ changes }) => changes.dismiss(changeId)) };
+      return { change: await (await dreamer.load()).decideChange(agentId, ({ changes }) => changes.dismiss(changeId)) };
     },
     'dreaming.report': async ({ agentId, runId }) => {
       const loaded = await dreamer.load();

@@ -2,11 +2,13 @@ import type { TimeSlicer } from '#shared/async/time-slicer.ts';
 import type { Columns } from '../../search/columns/columns.ts';
 import { findTimeRanges } from '../../search/text/time-words.ts';
 import { type Concept, extractConcepts } from '../../search/concepts.ts';
+import { addAliases } from './aliases.ts';
 import { extractConversationConcepts } from './conversation-concepts.ts';
 import { MemoryIndex } from './memory-index.ts';
 import type { Passage } from './passage.ts';
 import { type ConceptScores, scoreConcept } from '../../search/concept-scores.ts';
 import { computeFeatures, parseDemand } from './features.ts';
+import { computeFit, describeWords, type QueryWords } from './fit.ts';
 import { PassageRanking, type RankedPassage } from './rank.ts';
 import { rerank } from './rerank.ts';
 import { WEIGHTS, type Weights } from './weights.ts';
@@ -30,6 +32,8 @@ export interface FoundPassage {
   score: number;
   /** Share of the query, weighted by how distinctive its words are, that the passage and its neighbours cover: 0 to 1. */
   coverage: number;
+  /** Probability from 0 to 1 that one of the results answers the query, the same for all of them: nothing does below `MIN_FIT`. */
+  fit: number;
   why: MatchReasons;
 }
 
@@ -93,10 +97,12 @@ export class MemorySearch {
   /** The best passages for a query, best first. */
   search(query: string, { limit = 10, now }: MemorySearchOptions): FoundPassage[] {
     const index = this.#index;
-    const { ranked, features, isList } = findCandidates(index, query, { limit, now });
-    return rerank(index, ranked, { features, isList, limit }).flatMap(({ number, score, coverage, own, beside, timely }) => {
+    const { ranked, features, isList, words } = findCandidates(index, query, { limit, now });
+    const best = rerank(index, ranked, { features, isList, limit });
+    const fit = computeFit(best, words);
+    return best.flatMap(({ number, score, coverage, own, beside, timely }) => {
       const passage = index.passage(number);
-      return passage ? [{ passage, score, coverage, why: { words: own, beside, timely: timely > 0.5 } }] : [];
+      return passage ? [{ passage, score, coverage, fit, why: { words: own, beside, timely: timely > 0.5 } }] : [];
     });
   }
 }
@@ -106,7 +112,7 @@ export function findCandidates(
   index: MemoryIndex,
   query: string,
   { limit, now }: { limit: number; now: number },
-): { ranked: RankedPassage[]; features: Float64Array[]; isList: boolean } {
+): { ranked: RankedPassage[]; features: Float64Array[]; isList: boolean; words: QueryWords } {
   const all: ConceptScores[] = [];
   const computeScores = (concepts: readonly Concept[]): ConceptScores[] =>
     concepts.map((concept) => {
@@ -117,12 +123,14 @@ export function findCandidates(
   const ranking = new PassageRanking(index, { times: findTimeRanges(query, now), now }, WEIGHTS);
   try {
     const concepts = [...extractConcepts(query, index, WEIGHTS), ...extractConversationConcepts(query, index, WEIGHTS)];
+    addAliases(concepts, index);
     ranking.add(computeScores(concepts));
     const first = ranking.getBest({ limit: WEIGHTS.feedbackPassages, candidates: MAX_FIRST_CANDIDATES });
     ranking.add(computeScores(expandQuery(index, concepts, first, WEIGHTS)));
     const ranked = ranking.getBest({ limit: Math.max(limit, MAX_RERANKED), candidates: MAX_CANDIDATES + limit });
     const demand = parseDemand(query, index);
-    return { ranked, features: computeFeatures(index, demand, ranked.slice(0, MAX_RERANKED), all), isList: demand.isList };
+    const features = computeFeatures(index, demand, ranked.slice(0, MAX_RERANKED), all);
+    return { ranked, features, isList: demand.isList, words: describeWords(all) };
   } finally {
     ranking.close();
     for (const { buffers, touched } of all) if (buffers) index.scratch.give(buffers, touched.length);

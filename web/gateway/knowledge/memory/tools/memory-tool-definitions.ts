@@ -3,7 +3,11 @@ import { z } from '#shared/rpc/zod.ts';
 import type { FoundMemory } from '../found-memory.ts';
 import { MemoryCategory } from '../long-term.ts';
 import type { MemoryManager } from '../memory-manager.ts';
+import { MIN_FIT } from '../search/min-fit.ts';
 import { ResultPacker } from './result-packer.ts';
+
+/** Added to results that most likely do not answer the query. */
+const DOUBT = 'Probably none of these answers the query. If so, say that you do not know.';
 
 const toIso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
@@ -41,7 +45,9 @@ export const MEMORY_TOOLS: readonly MemoryToolDefinition[] = [
       const packer = new ResultPacker(limit);
       const found = await memory.searchMemory(query, limit, (each) => (accepts?.(each) ?? true) && packer.accepts(each));
       if (onfound) [...found, ...packer.leftOut].forEach(onfound);
-      return { results: found.map(({ at, ...each }) => ({ ...each, at: toIso(at) })) };
+      const results = found.map(({ at, fit: _, ...each }) => ({ ...each, at: toIso(at) }));
+      const isDoubtful = found.length > 0 && found.every(({ fit }) => fit < MIN_FIT);
+      return { results, ...(isDoubtful ? { note: DOUBT } : {}) };
     },
   }),
   defineMemoryTool({

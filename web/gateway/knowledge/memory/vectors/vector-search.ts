@@ -71,6 +71,8 @@ export function mergeVectorResults(
     const entry = known?.entry ?? passage(id);
     if (!entry) return [];
     const reasons = known?.why ?? { words: [], beside: [], timely: false };
-    return { entry, score, coverage: known?.coverage ?? 0, why: { ...reasons, ...(alike === undefined ? {} : { alike }) } };
+    // Words alone cannot tell whether a passage fits that is alike in meaning.
+    const fit = alike === undefined ? (known?.fit ?? 1) : 1;
+    return { entry, score, coverage: known?.coverage ?? 0, fit, why: { ...reasons, ...(alike === undefined ? {} : { alike }) } };
   });
 }

@@ -1,0 +1,2 @@
+/** Replaces a deleted text where a text must stand. */
+export const FORGOTTEN_TEXT = '[forgotten]';
