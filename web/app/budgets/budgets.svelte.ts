@@ -11,6 +11,8 @@ class Budgets {
   list = $state.raw<Budget[] | null>(null);
   usage = $state.raw<Record<BudgetPeriod, PeriodUsage> | null>(null);
   problem = $state.raw<Problem | null>(null);
+  /** Whether the first call has ended, also with an error. */
+  isSettled = $state(false);
   #loadCount = 0;
 
   async load(): Promise<void> {
@@ -25,6 +27,7 @@ class Budgets {
       if (loadId === this.#loadCount && !isUnknownMethod(error) && !isConnectionLost(error))
         this.problem = toProblem(error, m.budgets_doing_read());
     }
+    this.isSettled = true;
   }
 
   /** The budget of a scope; null if it has none, undefined if the host is of an older build. This and the following methods reject. */
