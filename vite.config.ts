@@ -294,6 +294,16 @@ const config: UserConfig = {
                 { name: 'built-in', test: isFile('web/app/built-in-model/language-model.ts'), minShareCount: 2, priority: -6 },
                 // English messages of several pages: a chunk of their own, so that what needs one of them does not load all that pages share.
                 { name: 'messages', test: (id) => isMessageModule(id) && !getModuleLocale(id), minShareCount: 2, priority: -6.5 },
+                // Loaded while the first page is idle: without the rest of what pages share.
+                {
+                  name: createChunkNamer(
+                    'soon',
+                    isFile('web/features/collections/DropTarget.svelte', 'web/app/shell/Toaster.svelte', 'web/features/sidebar/ProjectSection.svelte'),
+                  ),
+                  test: (id) => !isMessageModule(id),
+                  minShareCount: 2,
+                  priority: -6.8,
+                },
                 {
                   name: createChunkNamer('answers', isFile('web/features/chat/lazy-chat-components.ts')),
                   test: (id) => !isMessageModule(id),

@@ -4,6 +4,7 @@ import { SYNC_STORES, type SyncRecord, type SyncStore } from '#shared/sync/recor
 import type { Journal } from '../journal/journal.ts';
 import { isActiveRun } from './backup-format.ts';
 import type { Backup } from './read-backup.ts';
+import { isRight, withCurrentRights } from './restored-rights.ts';
 import type { Secrets, VaultSeal } from './sealed-secrets.ts';
 
 /** Numbers of changes in a store, without the backup's runs in progress. */
@@ -33,16 +34,15 @@ interface RestoreInput {
   /** The decrypted secrets, if any, and the vault's seal. */
   secrets: Secrets;
   seal: VaultSeal;
-  /** Whether to delete everything that is not in the backup, except secrets. */
+  /** Whether to delete everything that is not in the backup, except secrets, rights and labels of replies. */
   replace: boolean;
 }
 
 const PAGE_SIZE = 1000;
 
-/**
- * Not restored, since the user may have revoked it since: a revoked device would regain access, or a command would run without approval.
- */
-const isNeverRestored = ({ store }: Pick<SyncRecord, 'store'>): boolean => store === 'devices' || store === 'execPolicies';
+const isLabel = ({ store, payload }: Pick<SyncRecord, 'store' | 'payload'>): boolean => store === 'contentLabels' && payload !== null;
+/** Whether a label is of a reply that a program may send back, whatever the vault contains. */
+const isReplyLabel = ({ store, key }: Pick<SyncRecord, 'store' | 'key'>): boolean => store === 'contentLabels' && key.startsWith('reply:');
 
 const toRecordId = ({ store, key }: Pick<SyncRecord, 'store' | 'key'>): string => `${store}/${key}`;
 
@@ -50,7 +50,7 @@ const toRecordId = ({ store, key }: Pick<SyncRecord, 'store' | 'key'>): string =
 export async function planRestore({ journal, backup, records, secrets, seal, replace }: RestoreInput): Promise<RestorePlan> {
   const plan: RestorePlan = { stores: createEmptyChanges(), records: [], blobs: [], latest: null, head: journal.head };
   const remaining = new Map(
-    records.filter((record) => !isActiveRun(record) && !isNeverRestored(record)).map((record) => [toRecordId(record), record]),
+    records.filter((record) => !isActiveRun(record) && !isRight(record)).map((record) => [toRecordId(record), record]),
   );
   const blobs = new Set([...remaining.values()].flatMap((record) => record.blobs ?? []).filter((hash) => backup.blobs.has(hash)));
   const values = new Map(secrets.map(({ name, value }) => [name, value]));
@@ -75,9 +75,10 @@ export async function planRestore({ journal, backup, records, secrets, seal, rep
     const { store, key, payload, clock } = current;
     const [id, changes] = [toRecordId(current), plan.stores[store]];
     if (plan.latest === null || clock > plan.latest) plan.latest = clock;
-    const before = remaining.get(id);
+    const found = remaining.get(id);
+    const before = found && { ...found, payload: withCurrentRights(found, payload) };
     const value = store === 'secrets' ? values.get(key) : undefined;
-    if (isNeverRestored(current)) continue;
+    if (isRight(current)) continue;
     if (isActiveRun(current)) remaining.delete(id);
     else if (before || value !== undefined) {
       remaining.delete(id);
@@ -85,19 +86,22 @@ export async function planRestore({ journal, backup, records, secrets, seal, rep
       const same = value === undefined ? payload === before?.payload : payload !== null && seal.open(key, payload) === value;
       changes[payload === null ? 'added' : same ? 'unchanged' : 'changed']++;
       if (!same) write(before ?? { store, key, payload: seal.seal(key, value ?? '') }, current);
-    } else if (replace && payload !== null && store !== 'secrets') {
+    } else if (replace && payload !== null && store !== 'secrets' && !isReplyLabel(current)) {
       changes.removed++;
       write({ store, key, payload: null }, current);
     }
   }
   for (const record of remaining.values()) {
     plan.stores[record.store].added++;
-    write(record);
+    write({ ...record, payload: withCurrentRights(record, null) });
   }
   for (const [key, value] of values) {
     plan.stores.secrets.added++;
     write({ store: 'secrets', key, payload: seal.seal(key, value) });
   }
+  // Hosts apply them in this order: content must not arrive before its label.
+  const [labels, others] = [plan.records.filter(isLabel), plan.records.filter((record) => !isLabel(record))];
+  plan.records = [...labels, ...others];
   for (const hash of blobs) if (!(await journal.getBlob(hash))) plan.blobs.push(hash);
   return plan;
 }

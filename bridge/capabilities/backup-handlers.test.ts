@@ -30,20 +30,50 @@ verifies(['backup/export', 'backup/restore'], 'restores deleted data, without un
   expect(pulled.records.find(({ key }) => key === 'kept')?.payload).toContain('likes tea');
 });
 
-verifies('backup/restore', 'a revoked device stays revoked, and a command that ran without asking is asked for again', async () => {
+verifies('backup/restore', 'what was revoked stays revoked, and what ran without asking is asked for again', async () => {
   await using real = await createRealBridge();
   const { bridge, journal } = real;
+  const stores = ['devices', 'apiKeys', 'execPolicies', 'approvals', 'execRequests', 'mcpTools', 'pushDevices'] as const;
   await journal.push(
-    [createRecord('devices', 'phone', { id: 'phone' }), createRecord('execPolicies', 'always', { id: 'always' })],
+    stores.map((store) => createRecord(store, 'a', { requestId: 'a' })),
     'host-a',
   );
   const { path } = await bridge.call(backupPort, 'backup.export', {});
-  await journal.push([createTombstone('devices', 'phone'), createTombstone('execPolicies', 'always')], 'host-a');
+  await journal.push(
+    stores.map((store) => createTombstone(store, 'a')),
+    'host-a',
+  );
+  await journal.push([createRecord('apiKeys', 'later', { id: 'later' })], 'host-a');
   for (const replace of [false, true]) {
     expect(await bridge.call(backupPort, 'backup.restore', { name: basename(path), replace, dryRun: false })).toMatchObject({
       restored: false,
     });
   }
+});
+
+verifies('backup/restore', 'labels come before the content, grants do not come back, and labels of replies stay', async () => {
+  await using real = await createRealBridge();
+  const { bridge, journal } = real;
+  const job = { id: 'job', message: 'Read the news', outsideGrant: { tools: ['*'] } };
+  const label = createRecord('contentLabels', 'file:main/a.txt', { sources: ['web:a.test'], at: 1 });
+  await journal.push([createRecord('files', 'main/a.txt', { content: 'a' }), label, createRecord('jobs', 'job', job)], 'host-a');
+  const { path } = await bridge.call(backupPort, 'backup.export', {});
+  await journal.push(
+    [
+      ...[createTombstone('contentLabels', label.key), createRecord('files', 'main/a.txt', { content: 'b' })],
+      ...[createTombstone('jobs', 'job'), createRecord('contentLabels', 'reply:1', { sources: ['web:a.test'], at: 1 })],
+    ],
+    'host-a',
+  );
+  const { head } = journal;
+  await bridge.call(backupPort, 'backup.restore', { name: basename(path), replace: true, dryRun: false });
+  const { records } = await journal.pull(head, 100);
+  expect(records.map(({ store, key }) => `${store}/${key}`)).toEqual([
+    'contentLabels/file:main/a.txt',
+    ...['files/main/a.txt', 'jobs/job'].filter((name) => records.some(({ store, key }) => `${store}/${key}` === name)),
+  ]);
+  expect(records).toHaveLength(3);
+  expect(records.find(({ store }) => store === 'jobs')?.payload).not.toContain('outsideGrant');
 });
 
 verifies('backup/restore', 'a missing or unusable backup changes nothing and reports why', async () => {

@@ -61,7 +61,7 @@ export class CompletionFilter {
       return this.#filterChunk(chunk);
     } catch (error) {
       if (!(error instanceof SseTooLarge || error instanceof SseOverload)) throw error;
-      this.stop('large');
+      this.stop('large', error instanceof SseOverload ? { overloaded: true } : {});
       return [];
     }
   }
@@ -87,10 +87,10 @@ export class CompletionFilter {
   }
 
   /** Stops with a reason, or with `done` if the response is already complete. */
-  stop(outcome: SpliceEnd['how'], text?: string): void {
+  stop(outcome: SpliceEnd['how'], details: Pick<SpliceEnd, 'text' | 'overloaded'> = {}): void {
     this.#scanner.close();
     if (this.watch.isComplete && outcome !== 'left') this.#stopped ??= { how: 'done' };
-    else this.#stopped ??= { how: outcome, ...(text === undefined ? {} : { text: text.slice(0, MAX_REPORTED_CHARS) }) };
+    else this.#stopped ??= { how: outcome, ...details };
   }
 
   #filterChunk(chunk: Uint8Array): Uint8Array[] {
@@ -118,7 +118,7 @@ export class CompletionFilter {
         const chars = this.watch.chars;
         const kind = isDone(data) ? 'done' : this.#classify(data);
         if (kind === 'done') this.#stopped = { how: 'done' };
-        else if (kind === 'odd') this.stop('odd', data);
+        else if (kind === 'odd') this.stop('odd', { text: data.slice(0, MAX_REPORTED_CHARS) });
         if (this.#stopped) break;
         const eventEnd = at + (this.#scanner.ends[index] ?? 0);
         if (kind === 'hidden') {

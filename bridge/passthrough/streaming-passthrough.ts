@@ -46,6 +46,8 @@ export class StreamingPassthrough implements ValidatedResponse {
         clearTimeout(timer);
         body.pause();
         body.off('data', ondata).off('end', onend).off('close', onend);
+        // The host reads the response with a scanner of its own.
+        if (!isValid) filter.stop('left');
         resolve(isValid ? new StreamingPassthrough(body, limits, filter, first) : read);
       };
       const ondata = (chunk: Buffer): void => {
@@ -135,7 +137,10 @@ export class StreamingPassthrough implements ValidatedResponse {
 
   cancel(): void {
     if (this.#cancelPipe) this.#cancelPipe();
-    else if (!this.#isStarted) this.#body.destroy();
+    else if (!this.#isStarted) {
+      this.#filter.stop('left');
+      this.#body.destroy();
+    }
   }
 }
 

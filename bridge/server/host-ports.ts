@@ -14,6 +14,7 @@ import { foldersPort } from '#shared/ports/folders-port.ts';
 import { execPort } from '#shared/ports/exec-port.ts';
 import { mcpPort } from '#shared/ports/mcp-port.ts';
 import { ggufPort } from '#shared/ports/gguf-port.ts';
+import { ircPort } from '#shared/ports/irc-port.ts';
 import { mailPort } from '#shared/ports/mail-port.ts';
 import { pushPort } from '#shared/ports/push-port.ts';
 import { oauthPort } from '#shared/ports/oauth-port.ts';
@@ -41,6 +42,7 @@ import { createWebHandlers } from '../capabilities/web-handlers.ts';
 import { createDesktopHandlers } from '../capabilities/desktop/desktop-handlers.ts';
 import { createExecHandlers } from '../capabilities/exec/exec-handlers.ts';
 import { createMcpHandlers } from '../capabilities/mcp/mcp-handlers.ts';
+import { createIrcCapability } from '../capabilities/irc/irc-handlers.ts';
 import { createMailCapability } from '../capabilities/mail/mail-handlers.ts';
 import { createPushHandlers } from '../capabilities/push-handlers.ts';
 import { createOauthHandlers } from '../capabilities/oauth-handlers.ts';
@@ -136,6 +138,7 @@ export function createHostPorts({
   const models = createDiskModels({ home, keeper, log });
   void models.downloads.resume();
   const mail = createMailCapability({ log });
+  const irc = createIrcCapability();
   const browsers = createDriverProcess({ dir: join(home, 'profiles', 'browser'), log, keeper });
   const ports = new Map<string, HostPorts['serve']>([
     ['egress', (stream, opening) => serveEgress(stream, opening, via)],
@@ -186,6 +189,7 @@ export function createHostPorts({
     capability(modelDownloadsPort, models.downloads.handlers),
     capability(pushPort, createPushHandlers()),
     capability(mailPort, mail.handlers),
+    capability(ircPort, irc.handlers),
     capability(oauthPort, createOauthHandlers(callbackUrl)),
   ]);
   return {
@@ -198,6 +202,7 @@ export function createHostPorts({
     async close() {
       journalPort.close();
       mail.close();
+      irc.close();
       await Promise.all([browsers.close(), models.close()]);
     },
   };

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
+import { addJitter, Backoff } from '#shared/async/backoff.ts';
 import type { ClusterReport } from '#shared/ports/cluster-report.ts';
 import type { SequencedRecord } from '#shared/ports/journal-port.ts';
 import type { JournalInfo } from '#shared/ports/journal-info.ts';
@@ -255,7 +256,7 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
   async #run(): Promise<void> {
     const { signal } = this.#stop;
     const { first, max } = this.#options.retryMs ?? RETRY_MS;
-    let wait = first;
+    const backoff = new Backoff(first, max);
     try {
       while (!signal.aborted) {
         const begun = performance.now();
@@ -268,9 +269,8 @@ export class SharedJournal extends EventEmitter<JournalEvents> implements Journa
             if (!doubtful && !alone) this.#state.recordMarks([], { doubtful: true });
           }
         }
-        if (performance.now() - begun > STEADY_MS) wait = first;
-        await abortableDelay(wait * (0.75 + Math.random() / 2), signal);
-        wait = Math.min(max, wait * 2);
+        if (performance.now() - begun > STEADY_MS) backoff.reset();
+        await abortableDelay(addJitter(backoff.next()), signal);
       }
     } finally {
       this.#journal.off('changed', this.#changed);

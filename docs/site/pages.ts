@@ -17,6 +17,7 @@ export const GROUPS: readonly { title: string; pages: readonly string[] }[] = [
       'channels-ntfy',
       'channels-whatsapp',
       'channels-signal',
+      'channels-irc',
       'browser',
     ],
   },

@@ -1,7 +1,7 @@
-import { formatValuePath } from '../truncate-text.ts';
 import type { Contracts, ContractParams, ParsedParams, ContractResult } from '../rpc/contract.ts';
 import { ERROR_CODES, RpcError } from '../rpc/rpc-error.ts';
 import { z } from '../rpc/zod.ts';
+import { formatIssue } from '../rpc/format-issue.ts';
 import type { Link } from './link.ts';
 
 export type EventSchemas = Record<string, z.ZodType>;
@@ -127,13 +127,7 @@ export function serveCalls<C extends Contracts, E extends EventSchemas>(
     try {
       if (!Object.hasOwn(contracts, call)) throw new RpcError('METHOD_NOT_FOUND', `Unknown method "${call}".`);
       const parsed = contracts[call]?.params.safeParse(params);
-      if (!parsed?.success) {
-        const issue = parsed?.error.issues[0];
-        throw new RpcError(
-          'INVALID_PARAMS',
-          `${call}: ${issue && issue.path.length > 0 ? `\`${formatValuePath(issue.path)}\`` : 'params'} ${issue?.message ?? 'is required'}.`,
-        );
-      }
+      if (!parsed?.success) throw new RpcError('INVALID_PARAMS', `${call}: ${formatIssue(parsed?.error.issues[0], 'params')}.`);
       reply({ id, result: await handlers[call]?.(parsed.data as never, controller.signal) });
     } catch (error) {
       if (controller.signal.aborted) return;

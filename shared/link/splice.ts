@@ -77,6 +77,8 @@ export const MAX_STORED_BODY_BYTES = 256 * 1024;
 export const spliceEnd = z.object({
   how: z.enum(['done', 'odd', 'cut', 'silent', 'large', 'left']),
   text: z.string().optional(),
+  /** For `large`: the unfinished events of all streams together were too large. */
+  overloaded: z.boolean().optional(),
   /** The text closed a thinking block that it did not open. */
   unopened: z.boolean().optional(),
 });

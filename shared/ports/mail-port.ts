@@ -1,5 +1,6 @@
 import { defineMethod } from '../rpc/contract.ts';
 import { z } from '../rpc/zod.ts';
+import { platformFault } from './platform-fault.ts';
 import { definePort } from './port.ts';
 
 /** Larger mails are read up to this size, without their last attachments. */
@@ -62,12 +63,8 @@ const incomingMail = z.object({
 export type IncomingMail = z.infer<typeof incomingMail>;
 
 /** `details` of the port's errors. */
-export const mailFault = z.object({
+export const mailFault = platformFault.extend({
   reason: z.enum(['sign-in', 'tls', 'unreachable', 'folder', 'quota', 'rejected', 'busy', 'lost']),
-  /** Whether certainly nothing was sent. */
-  isUnsent: z.boolean(),
-  /** Whether trying again is pointless. */
-  refused: z.boolean(),
 });
 export type MailFault = z.infer<typeof mailFault>;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import lighthouse, { desktopConfig, type Config } from 'lighthouse';
+import lighthouse, { desktopConfig, type Config, type Result } from 'lighthouse';
 import { launchBrowser } from '../e2e/test-browser.ts';
 import { toMinBar, toMaxBar, type Figure } from './figures.ts';
 import { startBenchGateway } from './bench-gateway.ts';
@@ -81,13 +81,20 @@ async function auditPage(url: string, rounds: number, config?: Config): Promise<
   return reports;
 }
 
-/** Each run uses a new browser profile. */
-async function auditOnce(url: string, config: Config | undefined): Promise<LighthouseReport> {
+/** Lighthouse now and then loses the start of its trace (`NO_NAVSTART`), and asks to be run again. */
+async function runLighthouse(url: string, config: Config | undefined, attempts = 3): Promise<Result> {
   await using browser = await launchBrowser({ args: ['--remote-debugging-port=0'] });
   const [port] = readFileSync(join(browser.profile, 'DevToolsActivePort'), 'utf8').split('\n');
   const result = await lighthouse(url, { port: Number(port), logLevel: 'error' }, config);
-  if (!result || result.lhr.runtimeError) throw new Error(`Lighthouse: ${result?.lhr.runtimeError?.message ?? 'no result'}`);
-  const { audits, categories } = result.lhr;
+  const error = result?.lhr.runtimeError;
+  if (error?.code === 'NO_NAVSTART' && attempts > 1) return runLighthouse(url, config, attempts - 1);
+  if (!result || error) throw new Error(`Lighthouse: ${error?.message ?? 'no result'}`);
+  return result.lhr;
+}
+
+/** Each run uses a new browser profile. */
+async function auditOnce(url: string, config: Config | undefined): Promise<LighthouseReport> {
+  const { audits, categories } = await runLighthouse(url, config);
   const scores = Object.fromEntries(
     CATEGORIES.map((category) => [category, Math.round((categories[category]?.score ?? NaN) * 100)]),
   ) as Record<Category, number>;

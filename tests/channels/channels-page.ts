@@ -2,6 +2,7 @@ import type { ChannelAdapter } from '../../web/gateway/automation/channels/chann
 import { channelCatalog } from '../../web/gateway/automation/channels/channel-catalog.ts';
 import { DiscordAdapter } from '../../web/gateway/automation/channels/discord/discord-adapter.ts';
 import { EmailAdapter } from '../../web/gateway/automation/channels/email/email-adapter.ts';
+import { IrcAdapter } from '../../web/gateway/automation/channels/irc/irc-adapter.ts';
 import { MatrixAdapter } from '../../web/gateway/automation/channels/matrix/matrix-adapter.ts';
 import { NostrAdapter } from '../../web/gateway/automation/channels/nostr/nostr-adapter.ts';
 import { NtfyAdapter } from '../../web/gateway/automation/channels/ntfy/ntfy-adapter.ts';
@@ -23,6 +24,7 @@ const ADAPTERS: Record<StartableChannel, { prototype: ChannelAdapter }> = {
   matrix: MatrixAdapter,
   nostr: NostrAdapter,
   email: EmailAdapter,
+  irc: IrcAdapter,
 };
 
 /** Features that an adapter has with a method. */
@@ -32,7 +34,11 @@ const METHOD_FEATURES: readonly { name: string; method: keyof ChannelAdapter; ab
   { name: 'Typing', method: 'typing', about: 'A typing indicator shows while the agent works.' },
   { name: 'Reactions', method: 'react', about: 'With `reactions`, the account reacts to a message while it is answered.' },
   { name: 'Messages first', method: 'post', about: 'Perch can send a message that answers none, such as the result of a job.' },
-  { name: 'Buttons', method: 'answerPress', about: 'A message of Perch can have buttons. On Matrix, reactions stand for them.' },
+  {
+    name: 'Buttons',
+    method: 'answerPress',
+    about: 'A message of Perch can have buttons. On Matrix, reactions stand for them, on Signal and IRC codes to reply with.',
+  },
   { name: 'Corrections', method: 'edit', about: 'Perch can replace a message that it sent.' },
   { name: 'Lookup', method: 'findSent', about: 'A message that may have been sent is looked up instead of sent twice.' },
 ];
@@ -66,7 +72,7 @@ export function createChannelsPage(): string {
     '',
     '- **In a tab alone.** Works without the bridge.',
     '- **Groups.** Replies in groups, by the settings `groups` and `rooms`.',
-    '- **Message length.** Longer replies are split. In characters; on Matrix, Nostr and ntfy in bytes.',
+    '- **Message length.** Longer replies are split. In characters; on Matrix, Nostr, ntfy and IRC in bytes.',
     ...METHOD_FEATURES.map(({ name, about }) => `- **${name}.** ${about}`),
     '',
   ].join('\n');

@@ -50,7 +50,7 @@ describe('a tool that waits for approval', () => {
     for (const width of [360, 1280]) {
       await page.setViewportSize({ width, height: 800 });
       for (const expectedText of [
-        waiting.locator('p.soft code'),
+        waiting.locator('p.text-soft-xs code'),
         waiting.getByText('To hear it', { exact: true }),
         waiting.getByRole('timer'),
         once,

@@ -1,4 +1,5 @@
 import type { Guard } from './guard.ts';
+import { LABEL_GUARDS } from './label-guards.ts';
 import { PAGE_GUARDS } from './page-guards.ts';
 import { REACH_GUARDS } from './reach-guards.ts';
 import { TRUST_GUARDS } from './trust-guards.ts';
@@ -224,7 +225,7 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'Labelled files taint their readers',
     file: 'web/gateway/agent/workspace/file-tools.ts',
-    find: "const sources = await labels.getSources('file', `${getOwnWorkspace(context)}/${name}`);",
+    find: 'const sources = await getFileSources(labels, getOwnWorkspace(context), name, file);',
     replace: 'const sources: string[] = [];',
     test: 'web/gateway/agent/trust/taint.test.ts',
     only: 'may add a file and a memory',
@@ -429,5 +430,6 @@ export const GUARDS: readonly Guard[] = [
   },
   ...REACH_GUARDS,
   ...TRUST_GUARDS,
+  ...LABEL_GUARDS,
   ...PAGE_GUARDS,
 ];

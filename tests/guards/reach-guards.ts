@@ -137,8 +137,8 @@ export const REACH_GUARDS: readonly Guard[] = [
   {
     name: 'Instructions are never only added to',
     file: 'web/gateway/agent/workspace/file-tools.ts',
-    find: "if (isInstructionsPath(name)) return 'changes';",
-    replace: '',
+    find: 'if (isInstructionsPath(name) ||',
+    replace: 'if (',
     test: 'web/gateway/agent/trust/taint.test.ts',
     only: 'waits for approval before each change',
   },

@@ -57,8 +57,8 @@ export const TRUST_GUARDS: readonly Guard[] = [
   {
     name: 'Quotations of programs in sessions',
     file: 'web/gateway/agent/runs/runs.ts',
-    find: 'const own = [quotedOutside, ',
-    replace: 'const own = [',
+    find: 'const own = [edited, quotedOutside, ',
+    replace: 'const own = [edited, ',
     test: 'web/gateway/agent/trust/http-taint.test.ts',
     only: 'in a session',
   },

@@ -61,6 +61,11 @@ export const bridge = [
     'http.search/responses': 'The hosted tool `web_search` of `/v1/responses` is run for a model by the owner’s search service, and cited.',
     'http.search/messages': 'The server tool `web_search` of `/v1/messages` is run for a model of another vendor, and cited.',
     'http.search/own-tools': 'Tools of the caller stay with the caller beside a hosted search.',
+    'http.file-search/responses':
+      'The hosted tool `file_search` of `/v1/responses` is run for a model over the named collections, and cited.',
+    'http.file-search/filters': 'A file search keeps to the number of results, the score and the filters of its request.',
+    'http.file-search/rights': 'A file search needs the scope `collections`; without it, the request tells nothing about collections.',
+    'http.file-search/agents': 'A file search in a request to an agent attaches the collections for this answer.',
     'http.search/unavailable': 'A hosted search without a service, or for a key without the scope `web`, is ignored and named.',
     'http.messages/translated':
       'Anthropic’s Messages API answers for agents and models of every provider, streamed and whole: text, tools, thinking, images, documents.',

@@ -65,6 +65,13 @@ export const channels = [
     'channels/whatsapp': 'WhatsApp: messages come by a signed webhook, which is answered once they are stored; files come and go.',
     'channels/whatsapp-once': 'WhatsApp: repeats are answered once; a lost response is settled by the receipt that names the piece.',
     'channels/whatsapp-errors': 'WhatsApp: wrong tokens and signatures, limits, and the end of the 24 hours are told.',
+    'channels/irc':
+      'IRC, through the bridge: private messages are answered, in channels mentions, line by line; an echo proves what was sent.',
+    'channels/irc-accounts':
+      'IRC: only accounts that the network’s services vouch for are let in or count as the owner’s; a nickname proves nothing.',
+    'channels/irc-approvals': 'IRC: the owner decides approvals by a code, in private and signed in.',
+    'channels/irc-once': 'IRC: cuts, netsplits and repeats: no message is answered twice, and no doubtful line is sent again.',
+    'channels/irc-errors': 'IRC: wrong passwords, taken nicknames, closed channels, bans and floods are told in the status.',
     'channels/signal': 'Signal, by signal-cli: private messages are answered, in groups mentions and replies; files, edits and receipts.',
     'channels/signal-once': 'Signal: cuts, limits and lost responses: no message is answered twice.',
     'channels/signal-errors': 'Signal: a missing daemon, a wrong number and unknown recipients are told.',

@@ -32,7 +32,7 @@ let databases = 0;
 /** The mirror with a real vault and the bridge's real handlers over a memory link. The test controls its clock. */
 export async function createMirroredWorkspace(
   options: { disk?: Disk; isWatched?: boolean; files?: Vault['files'] } & Partial<
-    Pick<FilesMirrorDeps, 'isActive' | 'settings' | 'sync' | 'beforeImport' | 'onSynced'>
+    Pick<FilesMirrorDeps, 'isActive' | 'settings' | 'sync' | 'beforeImport' | 'beforeCopy' | 'onSynced'>
   > = {},
 ) {
   const home = mkdtempSync(join(tmpdir(), 'perch-mirror-'));
@@ -60,6 +60,7 @@ export async function createMirroredWorkspace(
         sync: undefined,
         isActive: () => true,
         beforeImport: async () => undefined,
+        beforeCopy: async () => {},
         onSynced: async () => {},
         settings: () => ({ workspaces: { mirror: true } }),
       },

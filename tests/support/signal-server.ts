@@ -15,7 +15,7 @@ interface SentMessage {
 }
 
 /** A local server that responds like the daemon of signal-cli (`signal-cli daemon --http`). */
-export async function startSignalServer(now: () => number) {
+export async function startSignalServer(now: () => number, { numbersEvents = true } = {}) {
   const sent: SentMessage[] = [];
   const reactions: string[] = [];
   const typing: object[] = [];
@@ -25,12 +25,20 @@ export async function startSignalServer(now: () => number) {
   const streams = new Set<ServerResponse>();
   /** Events of the time without a client, as with `--receive-mode=on-connection`. */
   const waiting: object[] = [];
+  /** All events that clients were sent, by number. */
+  const kept: object[] = [];
   let lastTimestamp = 0;
   const createTimestamp = (): number => (lastTimestamp = Math.max(lastTimestamp + 1, now()));
   const emit = (envelope: object): void => {
     const event = { envelope, account: SIGNAL_ACCOUNT };
     if (streams.size === 0) waiting.push(event);
-    for (const stream of streams) stream.write(`event:receive\ndata:${JSON.stringify(event)}\n\n`);
+    else writeEvent(event);
+  };
+  const toEvent = (event: object, number: number): string =>
+    `event:receive\n${numbersEvents ? `id:${number}\n` : ''}data:${JSON.stringify(event)}\n\n`;
+  const writeEvent = (event: object): void => {
+    kept.push(event);
+    for (const stream of streams) stream.write(toEvent(event, kept.length));
   };
   const methods: Record<string, (params: Record<string, never>) => object> = {
     send: (params) => {
@@ -52,7 +60,7 @@ export async function startSignalServer(now: () => number) {
       return data === undefined ? { error: { code: -1, message: 'Attachment not found' } } : { result: { data } };
     },
   };
-  const server = await startPlatformServer(({ path, body }: PlatformRequest) => {
+  const server = await startPlatformServer(({ path, body, headers: requestHeaders }: PlatformRequest) => {
     if (path === '/api/v1/events')
       return {
         headers: { 'content-type': 'text/event-stream' },
@@ -60,7 +68,10 @@ export async function startSignalServer(now: () => number) {
           response.write(':\n\n');
           streams.add(response);
           response.on('close', () => streams.delete(response));
-          for (const event of waiting.splice(0)) response.write(`event:receive\ndata:${JSON.stringify(event)}\n\n`);
+          const last = requestHeaders['last-event-id'];
+          if (typeof last === 'string')
+            kept.slice(Number(last)).forEach((event, index) => response.write(toEvent(event, Number(last) + index + 1)));
+          waiting.splice(0).forEach(writeEvent);
         },
       };
     if (path !== '/api/v1/rpc') return { status: 404, json: {} };

@@ -1,4 +1,5 @@
 import type { MethodResult } from '#shared/rpc/methods/index.ts';
+import type { Plan } from '#shared/rpc/methods/plan-contracts.ts';
 import type { ToolPolicy } from '#shared/rpc/tool-policies.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
 import { DEFAULT_UPSTREAM_LIMITS, type UpstreamLimits } from '#shared/upstream-limits.ts';
@@ -235,6 +236,12 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
     memoryStore: options.memoryStore,
     withdrawRoutes: () => options.changed?.(),
     handlePress: async (channelId: string, press: ButtonPress) => (await parts.approvalDeliveries.load()).handlePress(channelId, press),
+    deliverPlan: async (plan: Plan, outside: readonly string[]) =>
+      (await import('./automation/deliveries/plan-delivery.ts')).deliverPlan(
+        { deliveries: parts.deliveries, settings, log },
+        plan,
+        outside,
+      ),
     onServersTyped(names: readonly string[]): void {
       if (names.length === 0) return;
       parts.mcp

@@ -55,7 +55,7 @@ it('modules start in this order: each after those that it needs', () => {
     cron ← dreamer, dailySummaries, deliveries (loaded by its own condition; changes of jobs)
     hooks ← cron, agentToolkit, deliveries (loaded by its own condition; changes of hooks, hookCalls)
     access ← budgets (loaded by its own condition)
-    http ← wikis, agentToolkit, budgets, webSearch (loaded by use)
+    http ← wikis, agentToolkit, budgets, webSearch, collections (loaded by use)
     "
   `);
   const seen = new Set<string>();

@@ -1,19 +1,10 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { appendFile, chmod, lstat, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import type { Server } from 'node:http';
-import { tmpdir } from 'node:os';
+import { appendFile, chmod, lstat, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
 import { verifies } from '../../../tests/requirements.ts';
-import { foldersPort, type FolderKind, type SourceEntry } from '#shared/ports/folders-port.ts';
-import type { ContractParams } from '#shared/rpc/contract.ts';
-import { createServer } from '../../node-http.ts';
-import { NO_KEEPER } from '../../processes/process-keeper.ts';
-import { startManagedProcess } from '../../processes/managed-process.ts';
-import type { WatchLimits } from './root-watch.ts';
-import { createFoldersHandlers } from './folders-handlers.ts';
+import { createTestFolders, createTestHandlers, scanRoot, type TestHandlers, writeFiles } from './fixture.ts';
 
 const run = promisify(execFile);
 
@@ -21,64 +12,16 @@ let base: string;
 let home: string;
 let root: string;
 beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), 'perch-folders-')));
-  home = join(base, 'home');
-  root = join(base, 'docs');
-  await mkdir(home);
-  await mkdir(root);
+  ({ base, home, root } = await createTestFolders());
 });
 afterEach(() => rm(base, { recursive: true, force: true }));
 
-type Calls = typeof foldersPort.calls;
-type Event = { root: string; paths?: string[] | undefined };
-
-function createHandlers(options: Partial<Parameters<typeof createFoldersHandlers>[0]> = {}) {
-  const handlers = createFoldersHandlers({ home, ownFolder: home, keeper: NO_KEEPER, ...options });
-  const never = new AbortController().signal;
-  const call = async <N extends keyof Calls & string>(
-    name: N,
-    params: ContractParams<Calls[N]>,
-    { signal = never, onEvent = () => {} }: { signal?: AbortSignal; onEvent?: (event: Event) => void } = {},
-  ) =>
-    handlers[name](foldersPort.calls[name].params.parse(params) as never, {
-      signal,
-      send: (event, payload) => event === 'folders.changed' && onEvent(payload as Event),
-    }) as ReturnType<(typeof handlers)[N]>;
-  return call;
-}
-
-/** Writes files below the root; contents are the paths unless given. */
-async function write(files: Record<string, string> | readonly string[], folder = root): Promise<void> {
-  const entries = Array.isArray(files) ? files.map((path: string): [string, string] => [path, path]) : Object.entries(files);
-  for (const [path, content] of entries) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), content);
-  }
-}
-
-/** All entries of a root, page by page. */
-async function scanAll(
-  call: ReturnType<typeof createHandlers>,
-  {
-    kind = 'folder' as FolderKind,
-    limit = 2000,
-    at = root,
-    ...more
-  }: { kind?: FolderKind; limit?: number; at?: string; include?: string[]; exclude?: string[] } = {},
-): Promise<{ entries: SourceEntry[]; pages: number; skipped: number; problems: string[] }> {
-  const result = { entries: [] as SourceEntry[], pages: 0, skipped: 0, problems: [] as string[] };
-  let cursor: string | undefined;
-  do {
-    const page = await call('folders.scan', { root: at, kind, limit, ...more, ...(cursor === undefined ? {} : { cursor }) });
-    result.entries.push(...page.entries);
-    result.pages++;
-    result.skipped += page.skipped;
-    result.problems.push(...page.problems.map(({ path }) => path));
-    cursor = page.next;
-  } while (cursor !== undefined);
-  return result;
-}
-const getPaths = async (...args: Parameters<typeof scanAll>): Promise<string[]> => (await scanAll(...args)).entries.map(({ path }) => path);
+const createHandlers = (): TestHandlers => createTestHandlers(home);
+const write = (files: Record<string, string> | readonly string[], folder = root): Promise<void> => writeFiles(folder, files);
+type ScanOptions = Parameters<typeof scanRoot>[2] & { at?: string };
+const scanAll = (call: TestHandlers, { at = root, ...options }: ScanOptions = {}) => scanRoot(call, at, options);
+const getPaths = async (call: TestHandlers, options?: ScanOptions): Promise<string[]> =>
+  (await scanAll(call, options)).entries.map(({ path }) => path);
 
 describe('approval of folders', () => {
   verifies('sources/approved', 'is needed on this computer, survives a restart, and can be revoked', async () => {
@@ -349,222 +292,4 @@ describe('mail', () => {
     const { content } = await call('folders.read', { root, path: '.Sent/cur/5.host:2,S' });
     expect(Buffer.from(content, 'base64').toString()).toBe('.Sent/cur/5.host:2,S');
   });
-});
-
-describe('watching', () => {
-  const limits: Partial<WatchLimits> = { debounceMs: 20, maxWaitMs: 500, pollMs: 40 };
-
-  /** Watches a root; `next` resolves to the next event that passes. */
-  async function startWatch(call: ReturnType<typeof createHandlers>) {
-    const stop = new AbortController();
-    const events: Event[] = [];
-    let wake = (): void => {};
-    const watching = call(
-      'folders.watch',
-      { roots: [root] },
-      { signal: stop.signal, onEvent: (event) => void (events.push(event), wake()) },
-    );
-    const next = async (passes: (event: Event) => boolean): Promise<Event> => {
-      for (;;) {
-        const found = events.findIndex(passes);
-        if (found !== -1) return events.splice(0, found + 1).at(-1) ?? { root };
-        await new Promise<void>((resolve) => (wake = resolve));
-      }
-    };
-    return { next, stop: () => (stop.abort(), watching) };
-  }
-
-  verifies('sources/watch', 'reports files that are written, moved and deleted, in new folders too', async () => {
-    const call = createHandlers({ watchLimits: limits });
-    await write(['a.md', 'sub/b.md', '.hidden/c.md']);
-    await call('folders.approve', { path: root });
-    const { next, stop } = await startWatch(call);
-    const has =
-      (path: string) =>
-      ({ paths }: Event) =>
-        paths?.includes(path) ?? false;
-    // The watch may still be starting: the file is written until it is reported.
-    const timer = setInterval(() => void writeFile(join(root, 'a.md'), 'new'), 20);
-    await next(has('a.md'));
-    clearInterval(timer);
-    await writeFile(join(root, '.hidden/c.md'), 'x');
-    await writeFile(join(root, 'sub/b.md'), 'x');
-    const event = await next(has('sub/b.md'));
-    expect(event.root).toBe(root);
-    expect(event.paths?.some((path) => path.includes('hidden'))).toBe(false);
-    await write(['new/deep/c.md']);
-    await next(has('new'));
-    const later = setInterval(() => void writeFile(join(root, 'new/deep/c.md'), 'x'), 20);
-    await next(has('new/deep/c.md'));
-    clearInterval(later);
-    await rename(join(root, 'sub'), join(root, 'moved'));
-    await next(has('moved'));
-    await rm(join(root, 'a.md'));
-    await next(has('a.md'));
-    await stop();
-  });
-
-  verifies('sources/watch', 'outlives the root, and notices its return', async () => {
-    const call = createHandlers({ watchLimits: limits });
-    await write(['a.md']);
-    await call('folders.approve', { path: root });
-    const { next, stop } = await startWatch(call);
-    const timer = setInterval(() => void writeFile(join(root, 'a.md'), 'new').catch(() => {}), 20);
-    await next(() => true);
-    clearInterval(timer);
-    await rename(root, `${root}.away`);
-    await next(({ paths }) => paths === undefined);
-    await rename(`${root}.away`, root);
-    await next(({ paths }) => paths === undefined);
-    const again = setInterval(() => void writeFile(join(root, 'b.md'), 'new'), 20);
-    await next(({ paths }) => paths?.includes('b.md') ?? false);
-    clearInterval(again);
-    await stop();
-  });
-
-  verifies('sources/watch', 'reports at intervals what the system can’t watch', async () => {
-    const call = createHandlers({ watchLimits: { ...limits, maxFolders: 0 } });
-    await call('folders.approve', { path: root });
-    const { next, stop } = await startWatch(call);
-    await next(({ paths }) => paths === undefined);
-    await next(({ paths }) => paths === undefined);
-    await stop();
-  });
-});
-
-describe('cloning', () => {
-  let server: Server;
-  let origin: string;
-  const git = (args: readonly string[], cwd: string) =>
-    run('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', '-c', 'init.defaultBranch=main', ...args], { cwd });
-
-  beforeEach(async () => {
-    const work = join(base, 'work');
-    await write(
-      { 'README.md': '# Birds', '.gitattributes': '*.md filter=evil', 'hooks/post-checkout': '#!/bin/sh\ntouch ../hacked' },
-      work,
-    );
-    await symlink('/etc/passwd', join(work, 'passwd.md'));
-    await git(['init', '--quiet'], work);
-    await git(['add', '.'], work);
-    await git(['commit', '--quiet', '-m', 'first'], work);
-    await git(['branch', 'old'], work);
-    await git(['clone', '--quiet', '--bare', work, join(base, 'birds.git')], base);
-    // Git's own server, over CGI.
-    server = createServer((request, response) => {
-      const url = new URL(request.url ?? '', 'http://x');
-      if (url.pathname.startsWith('/redirect/')) {
-        response.writeHead(302, { location: `http://169.254.169.254${url.pathname}${url.search}` }).end();
-        return;
-      }
-      const { child } = startManagedProcess('git', ['http-backend'], {
-        keeper: NO_KEEPER,
-        stdio: ['pipe', 'pipe', 'pipe'],
-        env: {
-          PATH: process.env['PATH'],
-          GIT_PROJECT_ROOT: base,
-          GIT_HTTP_EXPORT_ALL: '1',
-          PATH_INFO: url.pathname,
-          QUERY_STRING: url.search.slice(1),
-          REQUEST_METHOD: request.method,
-          CONTENT_TYPE: request.headers['content-type'] ?? '',
-          HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
-          GIT_PROTOCOL: [request.headers['git-protocol'] ?? ''].flat().join(),
-        },
-      });
-      child.stdin.on('error', () => {});
-      request.pipe(child.stdin);
-      const chunks: Buffer[] = [];
-      child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-      child.stdout.on('end', () => {
-        const output = Buffer.concat(chunks);
-        const end = output.indexOf('\r\n\r\n');
-        const headers = output
-          .subarray(0, end)
-          .toString()
-          .split('\r\n')
-          .map((line) => line.split(': ', 2) as [string, string]);
-        const status = Number(headers.find(([name]) => name === 'Status')?.[1].slice(0, 3) ?? 200);
-        response.writeHead(status, Object.fromEntries(headers.filter(([name]) => name !== 'Status'))).end(output.subarray(end + 4));
-      });
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
-  });
-  afterEach(() => void server.close());
-
-  verifies(
-    'sources/clone',
-    'copies the newest commit without hooks, filters and links, and updates it',
-    async () => {
-      const call = createHandlers();
-      const url = `${origin}/birds.git`;
-      const allow = ['127.0.0.1'];
-      const { root: copy, commit } = await call('folders.clone', { url, allow });
-      expect(dirname(copy)).toBe(join(home, 'repositories'));
-      expect(commit).toMatch(/^[0-9a-f]{40}$/);
-      expect(await readdir(join(home, 'repositories'))).toHaveLength(1);
-      expect(await getPaths(call, { at: copy, kind: 'repository' })).toEqual(['README.md', 'passwd.md']);
-      // A link is a file with its target.
-      expect(await readFile(join(copy, 'passwd.md'), 'utf8')).toBe('/etc/passwd');
-      const { content } = await call('folders.read', { root: copy, path: 'README.md' });
-      expect(Buffer.from(content, 'base64').toString()).toBe('# Birds');
-      expect(await call('folders.pull', { root: copy, allow })).toEqual({ root: copy, commit, changed: false });
-      const work = join(base, 'work');
-      await write({ 'new.md': 'new' }, work);
-      await git(['rm', '--quiet', 'README.md'], work);
-      await git(['add', '.'], work);
-      await git(['commit', '--quiet', '-m', 'second'], work);
-      await git(['push', '--quiet', join(base, 'birds.git'), 'HEAD'], work);
-      const updated = await call('folders.pull', { root: copy, allow });
-      expect(updated.changed).toBe(true);
-      expect(await getPaths(call, { at: copy, kind: 'repository' })).toEqual(['new.md', 'passwd.md']);
-      // The same address is the same copy; a branch is another one.
-      expect(await call('folders.clone', { url, allow })).toEqual({ root: copy, commit: updated.commit });
-      const old = await call('folders.clone', { url, ref: 'old', allow });
-      expect(old.commit).toBe(commit);
-      expect(await call('folders.revoke', { root: copy })).toEqual({ revoked: true });
-      expect(await readdir(join(home, 'repositories'))).toHaveLength(1);
-      await expect(call('folders.pull', { root: copy, allow })).rejects.toThrow('was not approved');
-    },
-    60_000,
-  );
-
-  verifies(
-    'sources/clone',
-    'refuses private addresses, redirects to them, other protocols, and what is no repository',
-    async () => {
-      const call = createHandlers({ resolve: async () => [{ address: '10.0.0.1', family: 4 }] });
-      const allow = ['127.0.0.1'];
-      for (const [url, message] of [
-        [`${origin}/birds.git`, 'tools.webFetch.allow'],
-        ['file:///etc', 'as a folder'],
-        ['ext::sh -c touch% hacked', 'address of a git repository'],
-        ['git://example.com/a.git', 'Only http and https'],
-        ['-u./x', 'address of a git repository'],
-        ['https://user:pass@example.com/a.git', 'Remove the user name'],
-        ['ssh://-oProxyCommand=x/a', 'SSH address|git repository'],
-        ['git@intranet.example:a.git', 'blocked address'],
-        ['https://intranet.example/a.git', 'blocked address'],
-        ['https://metadata.google.internal/a.git', 'blocked'],
-      ] as const)
-        await expect(call('folders.clone', { url })).rejects.toThrow(new RegExp(message));
-      await expect(call('folders.clone', { url: `${origin}/redirect/a.git`, allow })).rejects.toThrow(/Couldn’t clone|no git repository/);
-      await expect(call('folders.clone', { url: `${origin}/none.git`, allow })).rejects.toThrow('There is no git repository at');
-      await expect(call('folders.clone', { url: `${origin}/birds.git`, ref: 'nothing', allow })).rejects.toThrow('no such branch or tag');
-      await expect(call('folders.clone', { url: `${origin}/birds.git`, ref: '--upload-pack=x', allow })).rejects.toThrow(
-        'is not a branch or tag',
-      );
-      const small = createHandlers({ maxCloneBytes: 1000 });
-      await expect(small('folders.clone', { url: `${origin}/birds.git`, allow })).rejects.toThrow('The repository is larger than');
-      const stop = new AbortController();
-      const cloning = call('folders.clone', { url: `${origin}/birds.git`, allow }, { signal: stop.signal });
-      stop.abort(new Error('enough'));
-      await expect(cloning).rejects.toThrow('enough');
-      expect(await readdir(join(home, 'repositories'))).toEqual([]);
-    },
-    60_000,
-  );
 });

@@ -1,6 +1,6 @@
 import type { FetchMessageObject, ImapFlow, SearchObject } from 'imapflow';
 import { type IncomingMail, MAX_MAIL_BYTES, type MailPosition, type MailServer } from '#shared/ports/mail-port.ts';
-import { isLoopbackHost } from './loopback-host.ts';
+import { isLoopbackHost } from '../loopback-host.ts';
 import { createServerError, toImapError } from './mail-errors.ts';
 
 /** Number of mails per response. */

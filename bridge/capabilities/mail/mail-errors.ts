@@ -1,24 +1,14 @@
 import type { MailFault, MailServer } from '#shared/ports/mail-port.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { describeCertificateFault } from '../../certificate-fault.ts';
+import { describeUnreachable } from '../unreachable-host.ts';
 
-/** Explanations by error code of Node and the mail libraries. */
-const UNREACHABLE: ReadonlyMap<string, string> = new Map([
-  ['ECONNREFUSED', 'connection refused'],
-  ['ENOTFOUND', 'host not found'],
-  ['EDNS', 'host not found'],
-  ['EAI_AGAIN', 'the host name couldn’t be looked up'],
-  ['EHOSTUNREACH', 'no route to the server'],
-  ['ENETUNREACH', 'no route to the server'],
-  ['ETIMEDOUT', 'no response in time'],
-  ['ETIMEOUT', 'no response in time'],
-  ['CONNECT_TIMEOUT', 'no response in time'],
-  ['GREETING_TIMEOUT', 'no response in time'],
-]);
 const NO_TLS_CODES = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG', 'UPGRADE_TIMEOUT']);
 /** Codes of IMAP (RFC 5530) and enhanced SMTP statuses (RFC 3463) for a full mailbox. */
 const QUOTA = /\bOVERQUOTA\b|\b[45]\.2\.2\b|quota|mailbox (is )?full/i;
 const MAX_RESPONSE_CHARS = 300;
+/** Providers lock accounts with many failed attempts. */
+const SIGN_IN_RETRY_MS = 5 * 60_000;
 
 /** Members of the errors of imapflow and nodemailer. */
 interface LibraryError {
@@ -104,7 +94,9 @@ function toConnectionError(error: LibraryError, server: MailServer, protocol: 'I
         ? 'Enter a new access token.'
         : 'Check both. Many providers need an app password instead of the account’s password.';
     const said = error.response === '' ? '' : ` (${error.response})`;
-    return createMailError(`${name} rejected the user name or the password${said}. ${hint}`, { ...fault, reason: 'sign-in' });
+    return createMailError(`${name} rejected the user name or the password${said}. ${hint}`, {
+      ...{ ...fault, reason: 'sign-in', retryAfterMs: SIGN_IN_RETRY_MS },
+    });
   }
   if (NO_TLS_CODES.has(error.code) || error.isTls)
     return createMailError(
@@ -113,7 +105,7 @@ function toConnectionError(error: LibraryError, server: MailServer, protocol: 'I
         : `${name} doesn’t offer STARTTLS, and Perch doesn’t send passwords without encryption. Try port ${protocol === 'IMAP' ? 993 : 465}.`,
       { ...fault, reason: 'tls' },
     );
-  const problem = UNREACHABLE.get(error.code);
+  const problem = describeUnreachable(error.code);
   return problem === undefined
     ? undefined
     : createMailError(`Couldn’t reach ${name}: ${problem}. Check the server’s name and port.`, { ...fault, reason: 'unreachable' });

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { MailServer, OutgoingMail } from '#shared/ports/mail-port.ts';
-import { isLoopbackHost } from './loopback-host.ts';
+import { isLoopbackHost } from '../loopback-host.ts';
 import { toSmtpError } from './mail-errors.ts';
 
 const CONNECT_TIMEOUT_MS = 20_000;

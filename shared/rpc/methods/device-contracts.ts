@@ -46,7 +46,7 @@ export const deviceContracts = {
   'device.unlink': defineMethod({
     params: z.strictObject({ browserId: z.string().min(1).max(100) }),
     result: z.object({ unlinked: z.literal(true) }),
-    docs: 'Revokes the credentials of a linked browser. Its pages are disconnected immediately, its worker one second later. Data already copied to that browser stays there.',
+    docs: 'Revokes the credentials of a linked browser. Its pages are disconnected immediately, its worker one second later, and its push notifications end. Data already copied to that browser stays there.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin', controlPlane: true },
   }),
@@ -75,7 +75,7 @@ export const deviceContracts = {
   'device.revoke': defineMethod({
     params: z.strictObject({ deviceId: z.string().min(1).max(128) }),
     result: z.object({ revoked: z.literal(true) }),
-    docs: 'Revokes a device. Its token becomes invalid, and its open connections and streams are closed.',
+    docs: 'Revokes a device. Its token becomes invalid, its open connections and streams are closed, and its push notifications end.',
     fails: ['NOT_FOUND'],
     policy: { scope: 'admin', controlPlane: true },
   }),

@@ -1,4 +1,5 @@
 import { defineMethod } from '../contract.ts';
+import { deliverOptions } from '../delivery-target.ts';
 import { agentId, sessionId } from '../record-schemas.ts';
 import { z } from '../zod.ts';
 
@@ -25,6 +26,10 @@ export const plan = z.object({
   sessionId,
   /** The current or last run of the plan. */
   runId: z.string().optional(),
+  /** Where it is told that the plan has ended, or waits for a person. */
+  deliver: deliverOptions.optional(),
+  /** The run after which that was told last. */
+  deliveredRunId: z.string().optional(),
   createdAt: z.number(),
   updatedAt: z.number(),
 });

@@ -39,6 +39,8 @@ export const pushContracts = {
       /** Chosen by the browser, which keeps it: its next subscription replaces this one. */
       id: deviceId,
       name: createVisibleName(100),
+      /** ID of the browser if it is linked to a bridge (`device.browsers`): unlinking it ends the subscription. */
+      browserId: z.string().min(1).max(100).optional(),
       subscription: z.strictObject({
         endpoint: z.url({ protocol: /^https$/, error: 'must be an https URL' }).max(2048),
         keys: z.strictObject({ p256dh: key(65), auth: key(16) }),

@@ -8,8 +8,10 @@ const reviewItem = z.object({
   kind: z.enum(['file', 'memory', 'plan', 'drawing']),
   /** Path of the file, first words of the memory, goal of the plan, title of the drawing. */
   title: z.string(),
-  /** Content as text, up to 4,000 characters; null if it is no text. */
+  /** Content as text, up to 4,000 characters, or up to a million if only this item is listed; null if it is no text. */
   text: z.string().nullable(),
+  /** Characters of the whole text, if `text` is only its beginning. */
+  chars: z.number().int().optional(),
   /** Outside sources that were read before it was written, such as `web:example.com`. */
   sources: z.array(z.string()),
   /** When it was written, in milliseconds since the Unix epoch. */
@@ -23,7 +25,7 @@ const id = z.string().min(1).max(1000);
 /** Review of content that was written after reading from outside. */
 export const reviewContracts = {
   'review.list': defineMethod({
-    params: z.strictObject({}),
+    params: z.strictObject({ /** Only this item, with its whole text. */ id: id.optional() }),
     result: z.object({ items: z.array(reviewItem), count: z.number().int() }),
     docs: 'Lists content that agents wrote after they had read from outside, newest first. Until a person approves it, a run that reads it needs approvals as if it had read the source itself, and recall leaves such memories out.',
     policy: { scope: 'read' },

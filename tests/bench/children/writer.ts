@@ -18,6 +18,8 @@ const chunk = (delta: object, finish: string | null): string =>
 
 const server = createServer((request, response) => {
   if (request.url?.endsWith('/models')) return response.end(JSON.stringify({ object: 'list', data: [{ id: 'writer', object: 'model' }] }));
+  // Perch also asks for details of a model, by paths that other servers have.
+  if (request.method !== 'POST' || !request.url?.endsWith('/chat/completions')) return response.writeHead(404).end();
   let body = '';
   request.on('data', (part: Buffer) => (body += part.toString()));
   request.on('end', () => {

@@ -167,8 +167,8 @@ const LETTERS: readonly Letter[] = [
     reader: 'read_docx',
     bytes: () => createDocx(toParagraphXml('Invoice 12 EUR')),
   },
-  { filename: 'a.txt', mimeType: 'text/plain', reader: 'read_text_file', bytes: () => encode('Invoice 12 EUR') },
-  { filename: 'a.html', mimeType: 'text/html', reader: 'read_text_file', bytes: () => encode('<p>Invoice 12 EUR</p>') },
+  { filename: 'a.txt', mimeType: 'text/plain', reader: 'read_text', bytes: () => encode('Invoice 12 EUR') },
+  { filename: 'a.html', mimeType: 'text/html', reader: 'read_text', bytes: () => encode('<p>Invoice 12 EUR</p>') },
 ];
 const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
 

@@ -155,7 +155,7 @@ const directSources: Source[] = [
   mcpSources('MCP resource link', ({ outside }) => {
     outside.mcpResult = { content: [{ type: 'resource_link', uri: 'mail://1', name: INJECTED_ORDER, description: INJECTED_ORDER }] };
   }),
-  toAttachmentSource('attached text', 'letter.txt', 'text/plain', () => encode(INJECTED_ORDER), 'read_text_file'),
+  toAttachmentSource('attached text', 'letter.txt', 'text/plain', () => encode(INJECTED_ORDER), 'read_text'),
   toAttachmentSource(
     'attached PDF',
     'letter.pdf',
@@ -164,7 +164,7 @@ const directSources: Source[] = [
     'read_pdf',
   ),
   toAttachmentSource('attached Word document', 'letter.docx', WORD, () => createDocx(toParagraphXml(INJECTED_ORDER)), 'read_docx'),
-  toAttachmentSource('attached web page', 'letter.html', 'text/html', () => encode(`<p>${INJECTED_ORDER}</p>`), 'read_text_file'),
+  toAttachmentSource('attached web page', 'letter.html', 'text/html', () => encode(`<p>${INJECTED_ORDER}</p>`), 'read_text'),
   toAttachmentSource('attached picture', 'letter.png', 'image/png', toPngWithText),
   {
     name: 'system event by a key',

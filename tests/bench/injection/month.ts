@@ -185,6 +185,6 @@ function addReading(turn: ChatTurn, kind: ChatKind, topic: string): void {
   else if (kind === 'picture') turn.attachments.push({ filename: 'a.png', mimeType: 'image/png', content: PICTURE });
   else if (kind === 'document') {
     turn.attachments.push({ filename: 'a.txt', mimeType: 'text/plain', content: Buffer.from(`Of ${topic}`).toString('base64') });
-    turn.steps.push(toStep('read_text_file', { attachment: 'a.txt' }));
+    turn.steps.push(toStep('read_text', { attachment: 'a.txt' }));
   } else turn.steps.push(toStep('web_fetch', { url: `https://pages.test/${encodeURIComponent(topic)}` }));
 }

@@ -37,6 +37,9 @@ export const responseEvent = z.discriminatedUnion('type', [
   partFields('response.web_search_call.in_progress', {}),
   partFields('response.web_search_call.searching', {}),
   partFields('response.web_search_call.completed', {}),
+  partFields('response.file_search_call.in_progress', {}),
+  partFields('response.file_search_call.searching', {}),
+  partFields('response.file_search_call.completed', {}),
   partFields('response.custom_tool_call_input.delta', { delta: z.string() }),
   partFields('response.custom_tool_call_input.done', { input: z.string() }),
 ]);

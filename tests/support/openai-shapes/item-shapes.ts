@@ -113,7 +113,34 @@ const searchCall = z.strictObject({
   }),
 });
 
+const fileSearchCall = z.strictObject({
+  type: z.literal('file_search_call'),
+  id,
+  status: z.enum(['in_progress', 'searching', 'completed', 'incomplete', 'failed']),
+  queries: z.array(z.string()),
+  results: z
+    .array(
+      z.strictObject({
+        file_id: id,
+        filename: z.string().min(1),
+        score: z.number().min(0).max(1),
+        text: z.string(),
+        attributes: z.record(z.string().max(64), z.union([z.string(), z.number(), z.boolean()])),
+      }),
+    )
+    .nullable(),
+});
+
 /** An item of `output`. */
-export const outputItem = z.discriminatedUnion('type', [outputMessage, functionCall, customCall, reasoning, searchCall]);
+export const outputItem = z.discriminatedUnion('type', [outputMessage, functionCall, customCall, reasoning, searchCall, fileSearchCall]);
 /** An item of `GET /v1/responses/{id}/input_items`. */
-export const inputItem = z.union([inputMessage, outputMessage, functionCall, customCall, functionCallOutput, reasoning, searchCall]);
+export const inputItem = z.union([
+  inputMessage,
+  outputMessage,
+  functionCall,
+  customCall,
+  functionCallOutput,
+  reasoning,
+  searchCall,
+  fileSearchCall,
+]);

@@ -19,6 +19,7 @@ const functionTool = z.strictObject({
 const tool = z.discriminatedUnion('type', [
   functionTool,
   z.looseObject({ type: z.enum(['web_search', 'web_search_2025_08_26', 'web_search_preview', 'web_search_preview_2025_03_11']) }),
+  z.looseObject({ type: z.literal('file_search'), vector_store_ids: z.array(z.string()) }),
   z.looseObject({ type: z.literal('custom'), name: z.string().min(1) }),
   z.looseObject({ type: z.literal('namespace'), name: z.string().min(1), tools: z.array(z.looseObject({ type: z.string() })) }),
 ]);
@@ -63,7 +64,7 @@ export const response = z.strictObject({
   tool_choice: z.union([
     z.enum(['none', 'auto', 'required']),
     z.strictObject({ type: z.enum(['function', 'custom']), name: z.string().min(1) }),
-    z.strictObject({ type: z.literal('web_search_preview') }),
+    z.strictObject({ type: z.enum(['web_search_preview', 'file_search']) }),
   ]),
   background: z.boolean().nullable(),
   max_output_tokens: count.nullable(),

@@ -9,11 +9,9 @@ import { findBestOptions, getLanguageModel } from './language-model.ts';
 export async function offerBuiltInModel(lend: (lender: PageWorkerProvider) => Promise<void>): Promise<() => void> {
   const model = getLanguageModel();
   if (!model || (await findBestOptions(model, locale)).availability === 'unavailable') return () => {};
-  const [{ builtInModel }, { builtInProvider }] = await Promise.all([
-    import('../state/built-in-model.svelte.ts'),
-    import('./built-in-provider.ts'),
-  ]);
+  const { builtInModel } = await import('../state/built-in-model.svelte.ts');
   const unsubscribe = builtInModel.onready(async () => {
+    const { builtInProvider } = await import('./built-in-provider.ts');
     await lend(builtInProvider);
     // Adds the model to the list.
     const { models } = await import('../state/models.svelte.ts');

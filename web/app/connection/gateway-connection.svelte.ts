@@ -1,4 +1,5 @@
 import type { Remote } from 'comlink';
+import { Backoff } from '#shared/async/backoff.ts';
 import { ConnectionClosed, type FrameWatcher, type GatewayClient } from '#shared/client/client.ts';
 import type { HostApi, HostStatus } from '#shared/ports/host-api.ts';
 import type { EventName, EventPayload } from '#shared/rpc/events.ts';
@@ -69,7 +70,7 @@ class GatewayConnection {
   #client: GatewayClient | null = null;
   readonly #listeners = new EventListeners();
   #waiters: (() => void)[] = [];
-  #retryMs = MIN_RETRY_MS;
+  readonly #backoff = new Backoff(MIN_RETRY_MS, MAX_RETRY_MS);
   #timer: ReturnType<typeof setTimeout> | undefined;
   #started = false;
   #attempt = 0;
@@ -98,7 +99,7 @@ class GatewayConnection {
   }
 
   retryNow(): void {
-    this.#retryMs = MIN_RETRY_MS;
+    this.#backoff.reset();
     void this.#connect();
   }
 
@@ -194,7 +195,7 @@ class GatewayConnection {
     if (transport === 'bridge') this.bridge.onConnected();
     this.state = 'online';
     this.problem = this.bridge.isRefused ? m.shell_bridge_refused({ command: getLinkCommand() }) : null;
-    this.#retryMs = MIN_RETRY_MS;
+    this.#backoff.reset();
     this.#connectedAt = performance.now();
     this.#listeners.attach(client);
     this.generation++;
@@ -227,10 +228,10 @@ class GatewayConnection {
     this.problem = toErrorText(error);
     this.isStorageFull = error instanceof Error && error.name === 'StorageFullError';
     this.state = 'waiting';
-    this.retryAt = Date.now() + this.#retryMs;
+    const retryMs = this.#backoff.next();
+    this.retryAt = Date.now() + retryMs;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#connect(), this.#retryMs);
-    this.#retryMs = Math.min(MAX_RETRY_MS, this.#retryMs * 2);
+    this.#timer = setTimeout(() => void this.#connect(), retryMs);
   }
 
   /** Probes the bridge at an interval while neither the page nor its worker is connected to it. */

@@ -61,9 +61,7 @@ class PushDevices {
 
   async turnOff(): Promise<void> {
     const device = this.ownDevice;
-    this.#setOwnId(null);
-    const registration = await navigator.serviceWorker.getRegistration();
-    await (await registration?.pushManager.getSubscription())?.unsubscribe();
+    await this.#unsubscribe();
     if (device) await gateway.call('push.remove', { id: device.id });
     await this.load();
   }
@@ -81,10 +79,18 @@ class PushDevices {
 
   /** Renews the subscription of this browser, which its push service may have replaced, and the texts. Off if it was removed elsewhere. */
   async renew(): Promise<void> {
+    // A browser that was unlinked is not sent anything any more.
+    if (this.#ownId !== null && gateway.bridge.isRefused) return this.#unsubscribe();
     await this.load();
     if (this.#ownId === null || this.items === null) return;
     if (!this.ownDevice || this.obstacle !== null) return this.#setOwnId(null);
     await this.#subscribe(this.#ownId);
+  }
+
+  async #unsubscribe(): Promise<void> {
+    this.#setOwnId(null);
+    const registration = await navigator.serviceWorker.getRegistration();
+    await (await registration?.pushManager.getSubscription())?.unsubscribe();
   }
 
   async #subscribe(id: string): Promise<void> {
@@ -109,7 +115,11 @@ class PushDevices {
       closed: m.push_closed(),
       unreachable: m.push_unreachable(),
     });
-    await gateway.call('push.subscribe', { id, name: toBrowserName(navigator), subscription: { endpoint, keys: { p256dh, auth } } });
+    const browserId = gateway.bridge.credentials?.app.id;
+    await gateway.call('push.subscribe', {
+      ...{ id, name: toBrowserName(navigator), subscription: { endpoint, keys: { p256dh, auth } } },
+      ...(browserId === undefined ? {} : { browserId }),
+    });
     this.#setOwnId(id);
   }
 

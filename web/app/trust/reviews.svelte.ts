@@ -48,6 +48,11 @@ class Reviews {
     return this.#byId.get(id);
   }
 
+  /** The item with its whole text; null if it no longer waits. */
+  async read({ id }: ReviewItem): Promise<ReviewItem | null> {
+    return (await gateway.call('review.list', { id })).items[0] ?? null;
+  }
+
   /** Rejects if the gateway refuses, also because the content has changed since. */
   async approve({ id, at }: ReviewItem): Promise<void> {
     await gateway.call('review.approve', { id, at }).catch((error: unknown) => {

@@ -64,6 +64,18 @@ const CHANNEL_FIELDS: Readonly<Record<string, Omit<ChannelField, 'label' | 'hint
   smtpHost: { label: () => m.channels_field_smtp_host(), hint: () => m.channels_hint_smtp_host(), kind: 'text' },
   password: { label: () => m.channels_field_password(), hint: () => m.channels_hint_password(), kind: 'text' },
   trustedServer: { label: () => m.channels_field_trusted_server(), hint: () => m.channels_hint_trusted_server(), kind: 'text' },
+  trustAnyServer: {
+    label: () => m.channels_field_trust_any_server(),
+    hint: () => m.channels_hint_trust_any_server(),
+    kind: 'switch',
+    defaultValue: false,
+    rare: true,
+  },
+  host: { label: () => m.channels_field_server(), hint: () => m.channels_hint_server(), kind: 'text' },
+  nick: { label: () => m.channels_field_nick(), kind: 'text' },
+  accountPassword: { label: () => m.channels_field_account_password(), hint: () => m.channels_hint_account_password(), kind: 'text' },
+  join: { label: () => m.channels_field_join(), hint: () => m.channels_hint_join(), kind: 'lines' },
+  accountName: { label: () => m.channels_field_account_name(), hint: () => m.channels_hint_account_name(), kind: 'text', rare: true },
   user: { label: () => m.channels_field_user(), hint: () => m.channels_hint_user(), kind: 'text', rare: true },
   signIn: {
     label: () => m.channels_field_sign_in(),

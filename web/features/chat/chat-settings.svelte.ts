@@ -1,8 +1,11 @@
 import type { BudgetForm } from '#app/budgets/budget-form.svelte.ts';
 import type { ModelParameters, ThinkingLevel } from '#shared/rpc/model-parameters.ts';
 import type { SessionEntry } from '#shared/rpc/record-schemas.ts';
+import { m } from '#app/i18n/messages.ts';
 import { projects } from '#app/projects/project-list.svelte.ts';
 import { sessions } from '#app/state/session-list.svelte.ts';
+import { toProblem } from '#kit/problems.ts';
+import { toasts } from '#kit/toasts.svelte.ts';
 
 /** How a chat is answered: with memories or not, from which collections, and with which parameters. What is chosen for a new chat is kept until there is one. */
 export class ChatSettings {
@@ -42,6 +45,12 @@ export class ChatSettings {
     return this.#sessionId() === null ? this.#wantedCollections : (this.#entry?.collections ?? []);
   }
 
+  /** Scope of the chat's budget; null for a new chat. */
+  get budgetScope(): string | null {
+    const sessionId = this.#sessionId();
+    return sessionId === null ? null : this.#toBudgetScope(sessionId);
+  }
+
   /** Rejects if the gateway refuses, like the other methods. */
   async setMemory(isOn: boolean): Promise<void> {
     const sessionId = this.#sessionId();
@@ -67,6 +76,14 @@ export class ChatSettings {
     else await sessions.setCollections(this.#toPath(sessionId), ids);
   }
 
+  addCollection(id: string): Promise<void> {
+    return this.setCollections([...new Set([...this.collections, id])]);
+  }
+
+  removeCollection(id: string): Promise<void> {
+    return this.setCollections(this.collections.filter((each) => each !== id));
+  }
+
   /** An empty level is inherited. */
   async setThinking(level: ThinkingLevel | ''): Promise<void> {
     const { thinking: _, ...others } = this.parameters ?? {};
@@ -82,7 +99,7 @@ export class ChatSettings {
     if (!this.#isMemoryWanted) await sessions.setRecall(path, false, true);
     for (const tools of ['web', 'browser'] as const) if (!this.#areToolsWanted[tools]) await sessions.setTools(path, tools, false, true);
     if (this.#wantedParameters || this.newBudget) await sessions.setParameters(path, this.#wantedParameters, true);
-    await this.newBudget?.save(`chat:${this.#agentId()}/${sessionId}`);
+    await this.newBudget?.save(this.#toBudgetScope(sessionId));
     if (this.#wantedCollections.length > 0) await sessions.setCollections(path, this.#wantedCollections, true);
     this.#isMemoryWanted = true;
     this.#areToolsWanted = { web: true, browser: true };
@@ -97,5 +114,20 @@ export class ChatSettings {
 
   #toPath(sessionId: string): string {
     return `${this.#agentId()}/${sessionId}.jsonl`;
+  }
+
+  #toBudgetScope(sessionId: string): string {
+    return `chat:${this.#agentId()}/${sessionId}`;
+  }
+}
+
+/** Changes settings, and shows why if they cannot be changed. Resolves with whether they were. */
+export async function tryChange(change: () => Promise<void>): Promise<boolean> {
+  try {
+    await change();
+    return true;
+  } catch (error) {
+    toasts.show(toProblem(error, m.chat_doing_set_parameters()).message, { sticky: true });
+    return false;
   }
 }

@@ -22,7 +22,7 @@ interface FileQuery {
   sessionKey: string | null;
 }
 
-interface FoundFile {
+export interface FoundFile {
   name: string;
   kind: DocumentKind;
   bytes: Uint8Array<ArrayBuffer> | string;

@@ -1,4 +1,4 @@
-import { formatValuePath } from '#shared/truncate-text.ts';
+import { formatIssue } from '#shared/rpc/format-issue.ts';
 import { toBase64url } from '#shared/base64.ts';
 import type { ClusterStatus, HostStatus } from '#shared/ports/host-api.ts';
 import { type BrowserTransport, browserTransport } from '#shared/sync/nats/browser-transport.ts';
@@ -69,10 +69,7 @@ export class ClusterSharing {
   join(input: BrowserTransport, phrase: string): Promise<void> {
     return this.#mutex.run(async () => {
       const { data: transport, error } = browserTransport.safeParse(input);
-      if (!transport)
-        throw new Error(
-          `${error.issues.map(({ path, message }) => `${path.length > 0 ? `\`${formatValuePath(path)}\`` : 'The settings'} ${message}`).join('; ')}.`,
-        );
+      if (!transport) throw new Error(`${error.issues.map((issue) => formatIssue(issue, 'The settings')).join('; ')}.`);
       const [{ parseRecoveryPhrase }, { testCluster }] = await Promise.all([
         import('#shared/sync/nats/recovery-phrase.ts'),
         import('../nats/test-cluster.ts'),

@@ -3,6 +3,7 @@ import type { Mux } from '#shared/link/mux.ts';
 import type { Stream } from '#shared/link/stream.ts';
 import { JOURNAL_KIND } from '#shared/ports/journal-streams.ts';
 import type { HostCredential } from '#shared/ports/host-api.ts';
+import { addJitter, Backoff } from '#shared/async/backoff.ts';
 import { lazy, createNotLoadedError } from '#shared/async/lazy.ts';
 import type { JournalConnection } from '../sync/journal-connection.ts';
 
@@ -30,7 +31,7 @@ export class Uplink {
   #socket: WebSocket | null = null;
   #mux: Mux | null = null;
   #peer: Hello | null = null;
-  #retryMs = MIN_RETRY_MS;
+  readonly #backoff = new Backoff(MIN_RETRY_MS, MAX_RETRY_MS);
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #watchers = new Set<() => void>();
 
@@ -109,7 +110,7 @@ export class Uplink {
       this.#peer = await mux.ready;
       if (this.#socket !== socket) return mux.close();
       this.#mux = mux;
-      this.#retryMs = MIN_RETRY_MS;
+      this.#backoff.reset();
       if (this.getMux(JOURNAL_KIND)) this.#options.onjournal(openJournalConnection(mux));
       this.#notify('attached', null);
       const { reason } = await mux.closed;
@@ -123,15 +124,10 @@ export class Uplink {
     this.#mux = null;
     this.#peer = null;
     this.#notify('connecting', problem);
-    // Jitter, so that many hosts do not reconnect at the same moment.
-    this.#retryTimer = setTimeout(
-      () => {
-        this.#retryTimer = undefined;
-        void this.#connect();
-      },
-      this.#retryMs * (0.75 + Math.random() / 2),
-    );
-    this.#retryMs = Math.min(MAX_RETRY_MS, this.#retryMs * 2);
+    this.#retryTimer = setTimeout(() => {
+      this.#retryTimer = undefined;
+      void this.#connect();
+    }, addJitter(this.#backoff.next()));
   }
 }
 

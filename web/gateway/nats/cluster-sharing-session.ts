@@ -1,3 +1,4 @@
+import { addJitter, Backoff } from '#shared/async/backoff.ts';
 import { getLeaderName } from '#shared/sync/nats/scan-stream.ts';
 import { openVaultStreams, type VaultStreams } from '#shared/sync/nats/vault-streams.ts';
 import { abortableDelay, Presence } from '#shared/sync/nats/presence.ts';
@@ -62,7 +63,7 @@ export class SharingSession {
     const { onstate, retryMs: { first: minRetryMs, most: maxRetryMs } = RETRY_RANGE_MS, keys } = this.#options;
     const { signal } = this.#closed;
     const seal = await WebSeal.create(keys);
-    let waitMs = minRetryMs;
+    const backoff = new Backoff(minRetryMs, maxRetryMs);
     onstate('connecting', null);
     while (!signal.aborted) {
       const startedAt = performance.now();
@@ -74,10 +75,8 @@ export class SharingSession {
           await this.#markDoubtful();
         }
       }
-      if (performance.now() - startedAt > STABLE_AFTER_MS) waitMs = minRetryMs;
-      // Jitter, so that many browsers do not reconnect at the same moment.
-      await abortableDelay(waitMs * (0.75 + Math.random() / 2), signal);
-      waitMs = Math.min(maxRetryMs, waitMs * 2);
+      if (performance.now() - startedAt > STABLE_AFTER_MS) backoff.reset();
+      await abortableDelay(addJitter(backoff.next()), signal);
     }
   }
 

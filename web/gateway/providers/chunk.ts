@@ -1,4 +1,5 @@
 import { ExchangeReset } from '#shared/link/stream-http.ts';
+import { SseOverload } from '#shared/http/sse-errors.ts';
 import { parseJson } from '#shared/parse-json.ts';
 import { CLOSE_CODES } from '#shared/rpc/frames.ts';
 import type { z } from '#shared/rpc/zod.ts';
@@ -40,7 +41,8 @@ export const createIdleError = (provider: string, ms: number): ProviderError =>
 export const createTooLargeError = (provider: string, cause?: unknown): ProviderError =>
   new ProviderError(`${provider} sent an event that is too large.`, { cause });
 
-export const createOverloadError = (cause?: unknown): ProviderError =>
+/** Unfinished events of all streams together are too large; `cause` may be an error of the bridge's scanner. */
+export const createOverloadError = (cause = new SseOverload('Unfinished server-sent events are too large together')): ProviderError =>
   new ProviderError('Perch is reading too many large responses at once. Try again.', { status: 503, retryable: true, cause });
 
 /** Reset codes that the bridge's own requests end with; any other code means that the connection to the bridge was lost. */

@@ -2,7 +2,7 @@ import { computeBodyEdits } from '#shared/http/body-edits.ts';
 import { completionChunk } from '#shared/http/completion-tracker.ts';
 import { type ForwardRequest, isBypassResponse, type SpliceEnd, spliceEnd } from '#shared/link/splice.ts';
 import { TRAILER_MS } from './assembler.ts';
-import { createInterruptedError, readChunk, createTooLargeError, createIdleError } from './chunk.ts';
+import { createInterruptedError, createOverloadError, readChunk, createTooLargeError, createIdleError } from './chunk.ts';
 import type { ForwardedResponse, SpliceTarget } from './forwarding-provider.ts';
 import { readStreamFault } from './upstream-errors.ts';
 import { ProviderError } from './provider.ts';
@@ -97,7 +97,7 @@ export function toPassthroughOptions(
 
 /** Failure of an answer that the bridge passed on; undefined if it is complete. `readEventFault` reads the error from an unexpected event. */
 export function getEndFault(
-  { how, text = '' }: SpliceEnd,
+  { how, text = '', overloaded }: SpliceEnd,
   { name, idleMs }: Pick<UpstreamHttp, 'name' | 'idleMs'>,
   readEventFault: (provider: string, text: string) => unknown,
 ): unknown {
@@ -107,7 +107,7 @@ export function getEndFault(
     case 'silent':
       return createIdleError(name, idleMs);
     case 'large':
-      return createTooLargeError(name);
+      return overloaded ? createOverloadError() : createTooLargeError(name);
     case 'odd':
       return readEventFault(name, text);
   }

@@ -1,3 +1,4 @@
+import { Backoff } from '#shared/async/backoff.ts';
 import { CallsClosed } from '#shared/link/port-calls.ts';
 import { MAX_JOURNAL_BATCH } from '#shared/ports/journal-batch.ts';
 import { MIN_RESERVE_FREE_BYTES } from '#shared/sync/disk-space.ts';
@@ -61,7 +62,7 @@ export class Replicator implements SyncPort {
   #exchange: JournalExchange | undefined;
   #shared: boolean | undefined;
   #isLeaving = false;
-  #retryMs = MIN_RETRY_MS;
+  readonly #backoff = new Backoff(MIN_RETRY_MS, MAX_RETRY_MS);
   #cancelRetry = (): void => {};
   #cancelSave: (() => void) | undefined;
 
@@ -155,7 +156,7 @@ export class Replicator implements SyncPort {
   /** Uses a connection to the journal until it closes. */
   attach(connection: JournalConnection): void {
     this.#connection = connection;
-    this.#retryMs = MIN_RETRY_MS;
+    this.#backoff.reset();
     const isCurrent = (): boolean => this.#connection === connection;
     connection.on('journal.changed', ({ head }) => isCurrent() && this.#exchange?.onJournalChange(head));
     connection.on('journal.replaced', ({ reason }) => isCurrent() && this.#fail(this.#exchange, new Error(reason)));
@@ -217,8 +218,7 @@ export class Replicator implements SyncPort {
     if (!connection || this.#exchange !== exchange || error instanceof CallsClosed) return;
     this.#stop();
     this.#setState({ state: 'failing', progress: null, problem: error instanceof Error ? error.message : String(error) });
-    this.#cancelRetry = this.#options.clock.after(this.#retryMs, () => void this.#catchUp(connection));
-    this.#retryMs = Math.min(MAX_RETRY_MS, this.#retryMs * 2);
+    this.#cancelRetry = this.#options.clock.after(this.#backoff.next(), () => void this.#catchUp(connection));
   }
 
   async #catchUp(connection: JournalConnection): Promise<void> {
@@ -242,7 +242,7 @@ export class Replicator implements SyncPort {
       if (!isCurrent) return this.#setState({ state: 'outdated', role: 'none', progress: null, problem: OUTDATED_MESSAGE });
       await this.#savePosition();
       await connection.call('journal.ready', { seq: exchange.seq });
-      this.#retryMs = MIN_RETRY_MS;
+      this.#backoff.reset();
       this.#setState({ state: 'synced', progress: null, problem: null, lastSyncAt: clock.now() });
       connection.recheck?.((records) => exchange.applyMissed(records));
       await this.#replica.pruneTombstones(clock.now() - TOMBSTONE_RETENTION_MS);

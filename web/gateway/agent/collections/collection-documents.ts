@@ -1,7 +1,7 @@
 import type { Collection, CollectionDocument } from '#shared/rpc/methods/collection-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { DocumentWrite } from '../../storage/document-store.ts';
-import type { CollectionDocumentRecord } from '../../storage/records/collection-records.ts';
+import type { CollectionDocumentRecord, CollectionRecord } from '../../storage/records/collection-records.ts';
 import type { RemoteChange, Vault } from '../../storage/vault-interface.ts';
 
 /** The collection of a document. */
@@ -81,9 +81,12 @@ export class CollectionDocuments {
   }
 }
 
+/** State of indexing as clients see it. */
+export type IndexingState = Pick<Collection, 'state' | 'waitingFor' | 'progress'>;
+
 type Totals = Pick<Collection, 'documentCount' | 'failedCount' | 'passageCount' | 'size'>;
 
-export function sumDocuments(documents: Iterable<CollectionDocumentRecord>): Totals {
+function sumDocuments(documents: Iterable<CollectionDocumentRecord>): Totals {
   const totals: Totals = { documentCount: 0, failedCount: 0, passageCount: 0, size: 0 };
   for (const { status, text, size } of documents) {
     totals.documentCount++;
@@ -92,6 +95,15 @@ export function sumDocuments(documents: Iterable<CollectionDocumentRecord>): Tot
     totals.size += size;
   }
   return totals;
+}
+
+/** A collection as clients see it. */
+export function toCollection(
+  { pending: _, isUnreviewed: __, sources, ...fields }: CollectionRecord,
+  documents: ReadonlyMap<string, CollectionDocumentRecord>,
+  state: IndexingState,
+): Collection {
+  return { ...fields, sources: sources.map(({ root: _root, ...source }) => source), ...sumDocuments(documents.values()), ...state };
 }
 
 /** A document as clients see it. `isOnDisk`: whether the bridge can read its file. */

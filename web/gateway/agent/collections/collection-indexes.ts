@@ -96,11 +96,11 @@ export class CollectionIndexes {
     await (open ? open.mutex.run(drop) : drop());
   }
 
-  /** The best passages by words, best first. */
-  async search(query: string, collectionIds: readonly string[], limit: number): Promise<PassageHit[]> {
+  /** The best passages by words, best first. `textIds`: only passages of these texts. */
+  async search(query: string, collectionIds: readonly string[], limit: number, textIds?: ReadonlySet<string>): Promise<PassageHit[]> {
     const open = await Promise.all(collectionIds.map((id) => this.#open(id)));
     await this.#waitBriefly(open.flatMap(({ catchingUp }) => catchingUp ?? []));
-    return this.#index.search(query, collectionIds, limit);
+    return this.#index.search(query, collectionIds, limit, textIds);
   }
 
   /** Place of a stored passage; undefined if its text is not searched (any more). */

@@ -55,15 +55,28 @@ export class CollectionSearch {
     this.#deps = deps;
   }
 
-  /** The best passages of collections, by words and, if they have an embedding model, by meaning. */
-  async find(query: string, collections: readonly CollectionRecord[], limit: number, signal: AbortSignal): Promise<FoundPassages> {
+  /**
+   * The best passages of collections, by words and, if they have an embedding model, by meaning. `isWanted`: only passages of such
+   * documents.
+   */
+  async find(
+    query: string,
+    collections: readonly CollectionRecord[],
+    limit: number,
+    signal: AbortSignal,
+    isWanted?: (document: CollectionDocumentRecord) => boolean,
+  ): Promise<FoundPassages> {
     const { indexes, vectors } = this.#deps;
     const ids = collections.map(({ id }) => id);
     const hasVectors = collections.some(({ embeddingModel }) => embeddingModel !== null);
-    const [byWords, byMeaning] = await Promise.all([
-      indexes.search(query, ids, hasVectors ? Math.max(FUSED, limit) : limit),
-      hasVectors ? vectors.search(query, collections, Math.max(FUSED, limit), signal) : [],
+    const textIds = isWanted && (await this.#findTexts(ids, isWanted));
+    const candidates = hasVectors ? Math.max(FUSED, limit) : limit;
+    const [byWords, similar] = await Promise.all([
+      indexes.search(query, ids, candidates, textIds),
+      // Vectors are filtered afterwards, so that all are needed.
+      hasVectors ? vectors.search(query, collections, textIds ? Infinity : candidates, signal) : [],
     ]);
+    const byMeaning = textIds ? similar.filter(({ textId }) => textIds.has(textId)).slice(0, candidates) : similar;
     const places = new Map<string, PassagePlace & { collectionId: string }>();
     for (const hit of byWords) places.set(toPassageId(hit.textId, hit.number), hit);
     const alike = byMeaning.flatMap(({ collectionId, textId, number }) => {
@@ -129,6 +142,14 @@ export class CollectionSearch {
 
   forget(collectionId: string): void {
     this.#deps.vectors.forget(collectionId);
+  }
+
+  /** IDs of the texts of the wanted documents. */
+  async #findTexts(ids: readonly string[], isWanted: (document: CollectionDocumentRecord) => boolean): Promise<Set<string>> {
+    const documents = await Promise.all(ids.map((id) => this.#deps.documents.load(id)));
+    return new Set(
+      documents.flatMap((each) => [...each.values()].flatMap((document) => (document.text && isWanted(document) ? document.text.id : []))),
+    );
   }
 
   async #readPassage(place: PassagePlace & { collectionId: string }): Promise<CollectionPassage | undefined> {

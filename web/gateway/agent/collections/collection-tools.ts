@@ -1,32 +1,18 @@
-import type { CitableSource, PassageLocator } from '#shared/rpc/passage.ts';
+import type { CitableSource } from '#shared/rpc/passage.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { CollectionRecord } from '../../storage/records/collection-records.ts';
 import type { Lazy } from '../../system/modules.ts';
 import { defineTool } from '../tools/define-tool.ts';
-import { UNTRUSTED_NOTE } from '../tools/office-tools.ts';
 import type { Tool, ToolContext } from '../tools/tool-registry.ts';
 import { toCollectionSource } from '../trust/content-sources.ts';
 import { hasCollections } from './attached-collections.ts';
 import type { Collections } from './collections.ts';
 import { toPassageId } from './document-texts.ts';
+import { CITE_NOTE, PASSAGES_NOTE, toModelPassage, toModelPassages } from './model-passages.ts';
 
 /** Characters of one result of `collection_read`. */
 const MAX_READ_CHARS = 16_000;
-
-const CITE_NOTE = 'Cite a passage by its number in brackets right after each claim that it supports, such as [3].';
-
-/** Describes the place of a passage for models: `page 3, Methods › Sampling`. */
-export function describePlace({ page, sheet, headings, line, time }: PassageLocator): string {
-  const parts = [
-    page === undefined ? undefined : `page ${page}`,
-    sheet === undefined ? undefined : `sheet ${sheet}`,
-    headings && headings.length > 0 ? headings.join(' › ') : undefined,
-    line === undefined ? undefined : `line ${line}`,
-    time === undefined ? undefined : `${Math.floor(time / 60)}:${String(Math.floor(time % 60)).padStart(2, '0')}`,
-  ];
-  return parts.filter((part) => part !== undefined).join(', ');
-}
 
 /** Tools that search and read the collections attached to an agent or its chat. */
 export function collectionTools({ collections }: { collections: Lazy<Collections> }): Tool[] {
@@ -46,10 +32,6 @@ export function collectionTools({ collections }: { collections: Lazy<Collections
   const cite = (context: ToolContext, read: readonly CollectionRecord[], sources: readonly CitableSource[]): (number | undefined)[] => {
     context.taint?.add(read.map(({ name }) => toCollectionSource(name)));
     return context.cite?.(sources) ?? sources.map(() => undefined);
-  };
-  const toResult = (ref: number | undefined, { id, locator, text }: CitableSource) => {
-    const place = locator ? describePlace(locator) : '';
-    return { ...(ref === undefined ? { id } : { ref }), ...(place === '' ? {} : { place }), text };
   };
   return [
     defineTool({
@@ -76,16 +58,7 @@ export function collectionTools({ collections }: { collections: Lazy<Collections
           context.signal,
         );
         const used = attached.filter(({ id }) => found.passages.some(({ collectionId }) => collectionId === id));
-        const sources = found.passages.map(({ collectionName: _, score: _score, matches: _matches, ...passage }): CitableSource => passage);
-        const refs = cite(context, used, sources);
-        return {
-          note: `${UNTRUSTED_NOTE} ${CITE_NOTE}`,
-          passages: found.passages.map(({ title, documentId, path }, index) => {
-            const passage = sources[index];
-            return { document: documentId, title, ...(path === title ? {} : { path }), ...(passage ? toResult(refs[index], passage) : {}) };
-          }),
-          ...(found.incomplete ? { incomplete: 'Some documents are not indexed yet.' } : {}),
-        };
+        return toModelPassages(found, (sources) => cite(context, used, sources));
       },
     }),
     defineTool({
@@ -124,8 +97,8 @@ export function collectionTools({ collections }: { collections: Lazy<Collections
         return {
           ...{ document: id, title: document.title, path: document.path },
           ...(document.pageCount === null ? {} : { pages: document.pageCount }),
-          note: `${UNTRUSTED_NOTE} ${CITE_NOTE}`,
-          passages: sources.map((passage, index) => toResult(refs[index], passage)),
+          note: PASSAGES_NOTE,
+          passages: sources.map((passage, index) => toModelPassage(refs[index], passage)),
           ...(next === null ? {} : { next }),
         };
       },

@@ -1,26 +1,27 @@
 import type { Clock } from '#shared/async/clock.ts';
-import { fromBase64, toBase64 } from '#shared/base64.ts';
 import { type Collection, COLLECTION_LIMITS, type CollectionDocument, FILES_SOURCE } from '#shared/rpc/methods/collection-contracts.ts';
 import type { CollectionSourceInput } from '#shared/rpc/collection-source.ts';
-import type { PassageLocator } from '#shared/rpc/passage.ts';
+import type { MethodResult } from '#shared/rpc/methods/index.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { DocumentReader } from '../../documents/document-reader.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 import type { EventBus } from '../../system/event-bus.ts';
-import type { CollectionDocumentRecord, CollectionRecord, StoredSource } from '../../storage/records/collection-records.ts';
+import type { CollectionRecord, StoredSource } from '../../storage/records/collection-records.ts';
 import type { RemoteChange, Vault } from '../../storage/vault-interface.ts';
-import { CollectionDocuments, sumDocuments, toDocument } from './collection-documents.ts';
+import { CollectionDocuments, toCollection, toDocument } from './collection-documents.ts';
 import { CollectionIndexes } from './collection-indexes.ts';
-import { CollectionSearch, type FoundPassages } from './collection-search.ts';
+import { CollectionSearch, type FoundPassages, type ReadOptions, type ReadText } from './collection-search.ts';
 import type { CollectionVectors } from './collection-vectors.ts';
 import { type DocumentFilter, findDocumentByName, findDocuments } from './find-documents.ts';
 import { FolderWatch } from './folder-watch.ts';
 import { canReadFile, deleteDocuments, releaseOriginals, setDocumentStatus } from './document-changes.ts';
+import { isOnDisk, readOriginal } from './document-originals.ts';
 import { Indexer } from './indexer.ts';
+import { applyRemoteChanges } from './remote-changes.ts';
 import { decodeSentFiles, type SentFile, toAddedFiles } from './sent-files.ts';
-import { isDiskSource, SourceFiles } from './source-files.ts';
-import { getWatchedRoot, toStoredSources } from './stored-sources.ts';
+import { SourceFiles } from './source-files.ts';
+import { getWatchedRoot, toPendingWork, toStoredSources } from './stored-sources.ts';
 import { ThrottledEvents } from './throttled-events.ts';
 
 /** Milliseconds between events of one collection. */
@@ -199,9 +200,7 @@ export class Collections {
     this.#records.delete(id);
     this.#sendChange(id, true);
     await deleteDocuments({ documents: this.#documents, indexes: this.#indexes }, id, [...(await this.#documents.load(id)).values()]);
-    await this.#indexes.drop(id);
-    this.#search.forget(id);
-    this.#documents.forget(id);
+    await this.#forget(id);
     await this.#revoke(sources);
     this.resume();
   }
@@ -212,7 +211,7 @@ export class Collections {
   ): Promise<{ documents: CollectionDocument[]; total: number; next: number | null }> {
     const record = this.getRecord(id);
     const found = findDocuments((await this.#documents.load(id)).values(), filter);
-    const page = found.slice(offset, offset + limit).map((document) => toDocument(document, this.#isOnDisk(record, document)));
+    const page = found.slice(offset, offset + limit).map((document) => toDocument(document, isOnDisk(record, document)));
     return { documents: page, total: found.length, next: offset + limit < found.length ? offset + limit : null };
   }
 
@@ -226,7 +225,7 @@ export class Collections {
       this.#indexer.start(id, waiting);
       this.#sendChange(id);
     }
-    return all.map((document) => toDocument(document, this.#isOnDisk(record, document)));
+    return all.map((document) => toDocument(document, isOnDisk(record, document)));
   }
 
   async removeDocuments(id: string, documentIds: readonly string[]): Promise<number> {
@@ -252,7 +251,9 @@ export class Collections {
     }
     const sourceIds = own.map((source) => source.id);
     await this.#update(id, (record) => ({ ...record, pending: this.#toPending(record, sourceIds) }));
-    await this.#startOrQueue(id);
+    const waiting = [...(await this.#documents.load(id)).values()].filter(({ status }) => status === 'waiting');
+    // A running job does what was added, too.
+    this.#indexer.start(id, waiting);
     return this.get(id);
   }
 
@@ -266,15 +267,16 @@ export class Collections {
     return this.get(id);
   }
 
-  /** The best passages for a query. */
+  /** The best passages for a query. `isWanted`: only passages of such documents. */
   async search(
     query: string,
     ids: readonly string[],
     limit: number,
     signal: AbortSignal,
+    isWanted?: (document: CollectionDocumentRecord) => boolean,
   ): Promise<FoundPassages & { incomplete: boolean }> {
     const records = ids.map((id) => this.getRecord(id));
-    const found = await this.#search.find(query, records, limit, signal);
+    const found = await this.#search.find(query, records, limit, signal, isWanted);
     for (const record of records) this.#embedLater(record);
     const isIncomplete = await Promise.all(
       records.map(async ({ id, pending }) => pending !== null || (await this.#indexes.isCatchingUp(id))),
@@ -282,19 +284,15 @@ export class Collections {
     return { ...found, incomplete: isIncomplete.includes(true) };
   }
 
-  async read(
-    documentId: string,
-    options: { offset: number; limit: number; page?: number | undefined; heading?: string | undefined },
-  ): Promise<{
-    document: CollectionDocument;
-    text: string;
-    offset: number;
-    next: number | null;
-    passages: { number: number; locator: PassageLocator; text: string }[];
-  }> {
+  /** Throws `NOT_FOUND`. */
+  getDocument(documentId: string): Promise<CollectionDocumentRecord> {
+    return this.#documents.get(documentId);
+  }
+
+  async read(documentId: string, options: ReadOptions): Promise<ReadText & { document: CollectionDocument }> {
     const document = await this.#documents.get(documentId);
     const record = this.getRecord(document.collectionId);
-    return { document: toDocument(document, this.#isOnDisk(record, document)), ...(await this.#search.read(document, options)) };
+    return { document: toDocument(document, isOnDisk(record, document)), ...(await this.#search.read(document, options)) };
   }
 
   /** Lists the folders in a folder on the bridge's disk, for a person. Throws `NOT_FOUND`. */
@@ -302,28 +300,10 @@ export class Collections {
     return this.#sources.listFolders(path, signal);
   }
 
-  async readOriginal(
-    documentId: string,
-    offset: number,
-    signal: AbortSignal,
-  ): Promise<{ filename: string; mimeType: string; size: number; data: string; next: number | null }> {
+  async readOriginal(documentId: string, offset: number, signal: AbortSignal): Promise<MethodResult<'collections.original'>> {
     const document = await this.#documents.get(documentId);
-    const record = this.getRecord(document.collectionId);
-    const [hash] = document.blobs ?? [];
-    let bytes = hash === undefined ? undefined : await (await this.#deps.vault.documents()).getFile(hash);
-    if (!bytes && this.#isOnDisk(record, document)) {
-      const file = await this.#sources.read(record, document, signal);
-      bytes = typeof file.bytes === 'string' ? fromBase64(file.bytes) : file.bytes;
-    }
-    if (!bytes) throw new RpcError('NOT_FOUND', 'The file is not kept in the vault: only its text is.');
-    const end = Math.min(bytes.length, offset + COLLECTION_LIMITS.originalPartBytes);
-    return {
-      filename: document.path.split('/').at(-1) ?? document.path,
-      mimeType: document.mimeType || 'application/octet-stream',
-      size: bytes.length,
-      data: toBase64(bytes.subarray(offset, end)),
-      next: end < bytes.length ? end : null,
-    };
+    const places = { vault: this.#deps.vault, sources: this.#sources };
+    return readOriginal(places, this.getRecord(document.collectionId), document, offset, signal);
   }
 
   /** ID of a document of these collections, by its ID, path or title. Throws `NOT_FOUND`. */
@@ -337,32 +317,18 @@ export class Collections {
 
   /** Applies changes of another host. */
   async applyRemote(changes: readonly RemoteChange[]): Promise<void> {
-    const touched = new Set<string>();
-    for (const { key } of changes.filter(({ store }) => store === 'collections')) {
-      const record = await this.#deps.vault.collection('collections').get(key);
-      if (record) this.#records.set(key, record);
-      else if (this.#records.delete(key)) {
-        await this.#indexer.cancel(key);
-        await this.#indexes.drop(key);
-        this.#documents.forget(key);
-        this.#search.forget(key);
-        this.#sendChange(key, true);
-        continue;
-      }
-      touched.add(key);
-    }
-    for (const { collectionId, removedTextId } of await this.#documents.applyRemote(
-      changes.filter(({ store }) => store === 'collectionDocuments'),
-    )) {
-      if (removedTextId !== undefined) this.#indexes.remove(collectionId, removedTextId);
-      touched.add(collectionId);
-    }
-    for (const { key } of changes.filter(({ store }) => store === 'collectionTexts')) touched.add(key.slice(0, key.indexOf('-')));
-    for (const id of touched) {
-      if (!this.#records.has(id)) continue;
-      if (this.#indexes.isOpen(id)) this.#indexes.catchUp(id).catch((error: unknown) => void this.#deps.fault(error));
-      this.#events.send(`change ${id}`, CHANGE_MS, () => this.#sendChange(id));
-    }
+    const { changed, deleted } = await applyRemoteChanges(
+      {
+        ...{ vault: this.#deps.vault, records: this.#records, documents: this.#documents, indexes: this.#indexes, fault: this.#deps.fault },
+        end: async (id) => {
+          await this.#indexer.cancel(id);
+          await this.#forget(id);
+        },
+      },
+      changes,
+    );
+    for (const id of deleted) this.#sendChange(id, true);
+    for (const id of changed) this.#events.send(`change ${id}`, CHANGE_MS, () => this.#sendChange(id));
     this.resume();
   }
 
@@ -381,14 +347,14 @@ export class Collections {
   }
 
   async #toCollection(record: CollectionRecord): Promise<Collection> {
-    const { pending: _, isUnreviewed: __, sources, ...fields } = record;
-    const documents = await this.#documents.load(record.id);
-    return {
-      ...fields,
-      sources: sources.map(({ root: _root, ...source }) => source),
-      ...sumDocuments(documents.values()),
-      ...this.#indexer.getState(record.id),
-    };
+    return toCollection(record, await this.#documents.load(record.id), this.#indexer.getState(record.id));
+  }
+
+  /** Frees what is in memory for a collection that is gone, and deletes its index. */
+  async #forget(id: string): Promise<void> {
+    await this.#indexes.drop(id);
+    this.#search.forget(id);
+    this.#documents.forget(id);
   }
 
   /** Strict. Does nothing if the collection is gone. */
@@ -397,11 +363,8 @@ export class Collections {
     if (record && this.#records.has(id)) this.#records.set(id, record);
   }
 
-  #toPending({ pending }: CollectionRecord, sourceIds: readonly string[]): CollectionRecord['pending'] {
-    return {
-      sourceIds: [...new Set([...(pending?.sourceIds ?? []), ...sourceIds])],
-      startedAt: pending?.startedAt ?? this.#deps.clock.now(),
-    };
+  #toPending(record: CollectionRecord, sourceIds: readonly string[]): CollectionRecord['pending'] {
+    return toPendingWork(record, sourceIds, this.#deps.clock.now());
   }
 
   /** Computes vectors that this replica lacks, in the background: another host may have indexed the documents. */
@@ -414,21 +377,10 @@ export class Collections {
     this.#search.embed(this.getRecord(id), signal).catch((error: unknown) => void (signal.aborted || fault(error)));
   }
 
-  /** A running job does what was added, too; otherwise one starts. */
-  async #startOrQueue(id: string): Promise<void> {
-    const waiting = [...(await this.#documents.load(id)).values()].filter(({ status }) => status === 'waiting');
-    this.#indexer.start(id, waiting);
-  }
-
   /** Ends the bridge's permission to read roots that no source needs any more. */
   async #revoke(sources: readonly StoredSource[]): Promise<void> {
     const used = new Set([...this.#records.values()].flatMap((record) => record.sources.flatMap(({ root }) => root ?? [])));
     for (const { root } of sources) if (root !== undefined && !used.has(root)) await this.#sources.revoke(root);
-  }
-
-  #isOnDisk({ sources }: CollectionRecord, { sourceId }: CollectionDocumentRecord): boolean {
-    const source = sources.find(({ id }) => id === sourceId);
-    return source !== undefined && isDiskSource(source) && source.root !== undefined;
   }
 
   #refreshRoot(root: string): void {

@@ -1,13 +1,13 @@
 import type { Clock } from '#shared/async/clock.ts';
 import { fromBase64 } from '#shared/base64.ts';
-import { COLLECTION_LIMITS, type Collection, type CollectionProgress, FILES_SOURCE } from '#shared/rpc/methods/collection-contracts.ts';
+import { COLLECTION_LIMITS, type CollectionProgress, FILES_SOURCE } from '#shared/rpc/methods/collection-contracts.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { sha256 } from '#shared/sha256.ts';
 import type { DocumentPassages, DocumentReader } from '../../documents/document-reader.ts';
 import type { CollectionDocumentRecord, CollectionRecord } from '../../storage/records/collection-records.ts';
 import { OwnershipLostError, StorageFullError, VaultReadOnlyError } from '../../storage/vault-errors.ts';
 import { isBridgeMissing, toSentence } from './collection-errors.ts';
-import type { CollectionDocuments } from './collection-documents.ts';
+import type { CollectionDocuments, IndexingState } from './collection-documents.ts';
 import type { CollectionIndexes } from './collection-indexes.ts';
 import { splitText } from './document-texts.ts';
 import type { ReadFile, SourceFiles } from './source-files.ts';
@@ -19,9 +19,6 @@ const WORKERS = 4;
 /** Milliseconds after which what was read can be searched while more is being read. */
 const FLUSH_MS = 5_000;
 const KEPT_PATH_CHARS = 500;
-
-/** State of indexing as clients see it. */
-export type IndexingState = Pick<Collection, 'state' | 'waitingFor' | 'progress'>;
 
 export interface IndexerDeps {
   clock: Clock;

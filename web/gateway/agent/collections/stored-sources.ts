@@ -1,5 +1,5 @@
 import type { CollectionSourceInput } from '#shared/rpc/collection-source.ts';
-import type { StoredSource } from '../../storage/records/collection-records.ts';
+import type { CollectionRecord, StoredSource } from '../../storage/records/collection-records.ts';
 import { getDiskPath } from './source-files.ts';
 
 /** Sources as they are stored: those that did not change as they were. `approve`: asks for a new path, and resolves with its root. */
@@ -32,3 +32,9 @@ function toSettings(source: CollectionSourceInput | StoredSource): string {
 /** Root of a source that is watched for changes. */
 export const getWatchedRoot = (source: StoredSource): string[] =>
   getDiskPath(source) !== undefined && source.root !== undefined ? [source.root] : [];
+
+/** What is pending in a collection once these sources are to be read again, too. */
+export const toPendingWork = ({ pending }: CollectionRecord, sourceIds: readonly string[], now: number): CollectionRecord['pending'] => ({
+  sourceIds: [...new Set([...(pending?.sourceIds ?? []), ...sourceIds])],
+  startedAt: pending?.startedAt ?? now,
+});

@@ -36,7 +36,9 @@ export interface FileExchangeDeps {
   workspace: string;
   signal: AbortSignal;
   /** Called before these files receive their content from disk; the function that it resolves with, after that. */
-  beforeImport(workspace: string, paths: readonly string[]): Promise<(() => Promise<void>) | undefined>;
+  beforeImport(workspace: string, files: readonly FileRecord[]): Promise<(() => Promise<void>) | undefined>;
+  /** Called before files of the vault are copied: their paths, and the paths of the copies. */
+  beforeCopy(workspace: string, copies: readonly (readonly [path: string, copy: string])[]): Promise<void>;
   /** Reports that a file cannot be synced in its current state. */
   skip(row: FileState, reason: string): void;
 }
@@ -105,6 +107,11 @@ export class FileExchange {
         losers.push(row);
         changes.push({ path: copy, base: null, file: { ...losingFile, key: `${workspace}/${copy}`, path: copy } });
       }
+      // As before an import: an interruption must leave no copy without its label.
+      await this.#deps.beforeCopy(
+        workspace,
+        changes.map(({ path }, index) => [losers[index]?.path ?? '', path]),
+      );
       const outcomes = await vault.files.replace(workspace, changes, WORKSPACE_LIMITS);
       for (const [index, row] of losers.entries()) {
         const outcome = outcomes[index]?.outcome;
@@ -123,7 +130,7 @@ export class FileExchange {
       const batch = [...pending.values()].slice(0, MAX_FOLDER_BATCH.files);
       const requests = batch.flatMap(({ path, disk }) => (disk === null ? [] : [{ path, hash: disk }]));
       const { files } = await bridge.call(filesPort, 'files.read', { workspace, files: requests }, { signal });
-      const changes: (FileChange & { row: FileState })[] = [];
+      const changes: (FileChange & { row: FileState; file: FileRecord })[] = [];
       for (const file of files) {
         const row = pending.get(file.path);
         if (row) changes.push({ row, path: row.path, base: row.record, file: await this.#createRecord(file) });
@@ -131,7 +138,7 @@ export class FileExchange {
       // Called before writing, so that an interruption leaves no file without its label.
       const finishImport = await this.#deps.beforeImport(
         workspace,
-        changes.map(({ path }) => path),
+        changes.map(({ file }) => file),
       );
       const outcomes = await vault.files.replace(workspace, changes, WORKSPACE_LIMITS);
       await finishImport?.();

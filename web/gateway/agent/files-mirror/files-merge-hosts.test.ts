@@ -78,6 +78,10 @@ verifies(
 
     const lost = picture?.aside.includes('13') ? 'ours' : 'theirs';
     expect(await a.call('sync.resolve', { id: picture?.id ?? '', choice: 'restore' })).toEqual({ resolved: true });
+    // Its label may be gone with the version that won.
+    expect((await a.call('review.list', {})).items.map(({ id, sources }) => [id, sources])).toEqual([
+      ['file:main/a/picture.png', ['unknown:another version']],
+    ]);
     const read = async (client: GatewayClient) => (await client.call('workspace.read', { path: 'a/picture.png' })).content;
     expect(await read(a)).toBe(png(lost));
     await waitFor(async () => (await read(b)) === png(lost));

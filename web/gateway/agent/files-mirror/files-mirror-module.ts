@@ -4,7 +4,7 @@ import type { Provenance } from '../knowledge/provenance/provenance.ts';
 import type { TaintedCommands } from '../trust/tainted-commands.ts';
 import type { FilesMirrorDeps } from './files-mirror.ts';
 
-type FilesMirrorNeeds = Omit<FilesMirrorDeps, 'isActive' | 'beforeImport' | 'onSynced'> & {
+type FilesMirrorNeeds = Omit<FilesMirrorDeps, 'isActive' | 'beforeImport' | 'beforeCopy' | 'onSynced'> & {
   labels: ContentLabels;
   provenance: Lazy<Provenance>;
   commands: TaintedCommands;
@@ -29,19 +29,15 @@ export const filesMirrorModule = defineModule<FilesMirrorNeeds>()({
     'provenance',
     'fault',
   ],
-  load: async ({ labels, commands, provenance, isLeaseHolder, ...needs }) =>
-    new (await import('./files-mirror.ts')).FilesMirror({
+  load: async ({ labels, commands, provenance, isLeaseHolder, ...needs }) => {
+    const [{ FilesMirror }, { createMirrorLabels }] = await Promise.all([import('./files-mirror.ts'), import('./mirror-labels.ts')]);
+    return new FilesMirror({
       ...needs,
+      ...createMirrorLabels({ vault: needs.vault, labels, commands, provenance }),
       isActive: isLeaseHolder,
-      async beforeImport(workspace, paths) {
-        const sources = await commands.getSources();
-        await labels.replaceFiles(workspace, paths, sources);
-        if (sources.length > 0) return undefined;
-        const { trackPersonEdit } = await import('../knowledge/provenance/person-edits.ts');
-        return trackPersonEdit({ vault: needs.vault, provenance }, workspace, paths);
-      },
       onSynced: (checkedAt) => commands.markSettled(checkedAt),
-    }),
+    });
+  },
   wakeOn: { capability: { kind: 'files' } },
   refresh: (mirror) => mirror.refresh(),
   stop: (mirror) => mirror.stop(),

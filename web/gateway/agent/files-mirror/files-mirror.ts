@@ -1,5 +1,6 @@
 import { filesPort } from '#shared/ports/files-port.ts';
 import type { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { FileRecord } from '#shared/rpc/workspace-file.ts';
 import type { MirrorState } from '#shared/rpc/methods/workspace-contracts.ts';
 import { Mutex } from '#shared/async/mutex.ts';
 import { type Agents, getWorkspaceName } from '../agents.ts';
@@ -27,7 +28,9 @@ export interface FilesMirrorDeps {
   /** Whether this host is the active gateway; only that one mirrors. */
   isActive(): boolean;
   /** Called before these files of a workspace get the content that they have on disk; the function that it resolves with, after that. */
-  beforeImport(workspace: string, paths: readonly string[]): Promise<(() => Promise<void>) | undefined>;
+  beforeImport(workspace: string, files: readonly FileRecord[]): Promise<(() => Promise<void>) | undefined>;
+  /** Called before files of a workspace are copied: their paths, and the paths of the copies. */
+  beforeCopy(workspace: string, copies: readonly (readonly [path: string, copy: string])[]): Promise<void>;
   /** All folders matched the vault as of `checkedAt`. */
   onSynced(checkedAt: number): Promise<void>;
   fault(error: unknown): RpcError;

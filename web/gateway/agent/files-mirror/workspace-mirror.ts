@@ -20,7 +20,9 @@ const MAX_SKIPPED_LISTED = 100;
 
 /** Dependencies of `WorkspaceMirror`. */
 interface WorkspaceMirrorDeps
-  extends Pick<FileExchangeDeps, 'bridge' | 'vault' | 'clock' | 'timeZone' | 'beforeImport'>, Pick<MirroredFilesDeps, 'dialogs'> {
+  extends
+    Pick<FileExchangeDeps, 'bridge' | 'vault' | 'clock' | 'timeZone' | 'beforeImport' | 'beforeCopy'>,
+    Pick<MirroredFilesDeps, 'dialogs'> {
   /** Reports a file that is skipped; called once per reason. */
   onSkipped(workspace: string, path: string, reason: string): void;
 }

@@ -1,4 +1,5 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { DeliverOptions } from '#shared/rpc/delivery-target.ts';
 import type { Plan, PlanStep } from '#shared/rpc/methods/plan-contracts.ts';
 
 export const MAX_PLAN_STEPS = 50;
@@ -70,6 +71,8 @@ export interface PlanChange {
   add?: readonly string[] | undefined;
   /** The step after which new ones are inserted; defaults to the last one. */
   after?: string | undefined;
+  /** Where it is told how the plan ends; null for nowhere. */
+  deliver?: DeliverOptions | null | undefined;
 }
 
 /** Applies a change to a plan. Throws `INVALID_PARAMS` or `NOT_FOUND`, naming the allowed values. */
@@ -86,7 +89,9 @@ export function applyPlanChange(plan: Plan, change: PlanChange, runId: string, n
   }
   const next = startNextStep(steps, plan.status, now);
   const goal = change.goal ?? plan.goal;
-  const after = updatePlan({ ...plan, goal }, next, computePlanStatus(next, plan.status), now);
+  const { deliver: before, ...rest } = plan;
+  const deliver = change.deliver === undefined ? before : (change.deliver ?? undefined);
+  const after = updatePlan({ ...rest, goal, ...(deliver ? { deliver } : {}) }, next, computePlanStatus(next, plan.status), now);
   return after.status === 'running' ? { ...after, runId } : after;
 }
 

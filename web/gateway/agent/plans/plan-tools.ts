@@ -1,6 +1,9 @@
+import type { DeliverOptions } from '#shared/rpc/delivery-target.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { Plan } from '#shared/rpc/methods/plan-contracts.ts';
 import { z } from '#shared/rpc/zod.ts';
+import { findDestination } from '../../config/find-destination.ts';
+import type { Settings } from '../../config/settings-schema.ts';
 import { type ContentLabels, getLabelSources } from '../trust/content-labels.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import type { Tool, ToolContext } from '../tools/tool-registry.ts';
@@ -10,10 +13,22 @@ import { getCurrentStep, MAX_PLAN_STEPS } from './plan-steps.ts';
 const toTextParam = (maxChars: number, description: string) => z.string().trim().min(1).max(maxChars).describe(description);
 const planId = z.string().min(1).max(128).optional().describe('Default: the current plan');
 const stepId = z.string().min(1).max(20);
+const deliverTo = z
+  .array(z.string().min(1).max(128))
+  .max(10)
+  .optional()
+  .describe('Names of destinations of the owner that are told how the plan ends, or that it waits; empty for none');
 const descriptions = z.array(toTextParam(1000, 'One step, in a sentence')).min(1).max(MAX_PLAN_STEPS);
 
 /** Tools with which an agent makes and follows plans. They only access plans of their own chat. */
-export function planTools(plans: Plans, labels: ContentLabels): Tool[] {
+export function planTools(plans: Plans, labels: ContentLabels, settings: () => Pick<Settings, 'deliveries'>): Tool[] {
+  /** Throws `INVALID_PARAMS` for an unknown destination. */
+  const toDeliver = (names: readonly string[] | undefined, { principal }: ToolContext): DeliverOptions | null | undefined => {
+    if (names === undefined) return undefined;
+    const { targets } = settings().deliveries;
+    const to = [...new Set(names.map((name) => findDestination(targets, name, principal).id))];
+    return to.length === 0 ? null : { to, when: 'always' };
+  };
   const labelPlan = async (plan: Plan, context: ToolContext) => {
     await labels.add('plan', plan.id, getLabelSources(context));
     return toPlanResult(plan);
@@ -30,9 +45,12 @@ export function planTools(plans: Plans, labels: ContentLabels): Tool[] {
         goal: toTextParam(2000, 'What to achieve'),
         steps: descriptions.describe('The steps, in order'),
         start: z.boolean().default(true).describe('False to wait, such as for the user’s consent'),
+        deliverTo,
       }),
-      impact: 'adds',
-      run: async ({ goal, steps, start }, context) => labelPlan(await plans.create(requirePlanRun(context), goal, steps, start), context),
+      // Destinations are sent what the plan says.
+      impact: async ({ deliverTo: names = [] }) => (names.length > 0 ? 'changes' : 'adds'),
+      run: async ({ deliverTo: names, ...plan }, context) =>
+        labelPlan(await plans.create(requirePlanRun(context), { ...plan, deliver: toDeliver(names, context) ?? undefined }), context),
     }),
     defineTool({
       name: 'plan_update',
@@ -52,19 +70,22 @@ export function planTools(plans: Plans, labels: ContentLabels): Tool[] {
           goal: toTextParam(2000, 'New text of the goal').optional(),
           add: descriptions.optional().describe('Steps to add'),
           after: stepId.optional().describe('Where to add them. Default: at the end'),
+          deliverTo,
         })
         .refine(
-          ({ status, result, description, goal, add }) => [status, result, description, goal, add].some((value) => value !== undefined),
-          'must include at least one of status, result, description, goal and add',
+          ({ planId: _, stepId: __, after: ___, ...changes }) => Object.values(changes).some((value) => value !== undefined),
+          'must include at least one of status, result, description, goal, add and deliverTo',
         ),
       // Progress on a plan is part of the run; changing its goal or steps instructs later runs.
-      async impact({ planId, goal, description, add }, context) {
+      async impact({ planId, goal, description, add, deliverTo: names = [] }, context) {
+        if (names.length > 0) return 'changes';
         if (goal === undefined && description === undefined && add === undefined) return 'adds';
         const { agentId, sessionId } = requirePlanRun(context);
         const id = planId ?? plans.getCurrent(`${agentId}/${sessionId}`)?.id ?? '';
         return (await labels.getSources('plan', id)).length > 0 ? 'adds' : 'changes';
       },
-      run: async ({ planId: id, ...change }, context) => labelPlan(await plans.update(requirePlanRun(context), id, change), context),
+      run: async ({ planId: id, deliverTo: names, ...change }, context) =>
+        labelPlan(await plans.update(requirePlanRun(context), id, { ...change, deliver: toDeliver(names, context) }), context),
     }),
     defineTool({
       name: 'plan_get',

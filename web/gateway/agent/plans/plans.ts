@@ -1,4 +1,5 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
+import type { DeliverOptions } from '#shared/rpc/delivery-target.ts';
 import type { Plan } from '#shared/rpc/methods/plan-contracts.ts';
 import { Mutex } from '#shared/async/mutex.ts';
 import type { Clock } from '#shared/async/clock.ts';
@@ -22,6 +23,8 @@ export interface PlansDeps {
     send(request: RunRequest & { message: string }): Promise<unknown>;
   };
   labels: Pick<ContentLabels, 'getSources'>;
+  /** Tells the destinations of a plan how it stands; once for each run. `outside`: sources that influenced the plan. */
+  deliverPlan(plan: Plan, outside: readonly string[]): Promise<void>;
   fault(error: unknown): unknown;
 }
 
@@ -42,6 +45,8 @@ export class Plans {
   readonly #deps: PlansDeps;
   /** Plans that are not completed, by id. */
   readonly #open = new Map<string, Plan>();
+  /** Plans whose destinations have not been told how they stand after their last run, by id. */
+  readonly #untold = new Map<string, Plan>();
   readonly #mutex = new Mutex();
 
   private constructor(deps: PlansDeps) {
@@ -56,6 +61,8 @@ export class Plans {
     });
     for (const plan of await plans.list()) plans.#cache(plan);
     await plans.#recover();
+    const unfinished = await deps.vault.runs.unfinished();
+    void plans.#deliverEnded((plan) => !unfinished.some(({ id }) => id === plan.runId));
     return plans;
   }
 
@@ -77,7 +84,10 @@ export class Plans {
   }
 
   /** Creates a plan and starts its first step, unless `start` is false. Pauses another running plan of the session. */
-  create({ agentId, sessionId, runId }: PlanRun, goal: string, steps: readonly string[], start: boolean): Promise<Plan> {
+  create(
+    { agentId, sessionId, runId }: PlanRun,
+    { goal, steps, start, deliver }: { goal: string; steps: readonly string[]; start: boolean; deliver?: DeliverOptions | undefined },
+  ): Promise<Plan> {
     return this.#mutex.run(async () => {
       await this.#pauseOthers(toSessionKey(agentId, sessionId));
       // Keeps plans in order of creation even if the clock is set back.
@@ -94,6 +104,7 @@ export class Plans {
         runId,
         createdAt: now,
         updatedAt: now,
+        ...(deliver ? { deliver } : {}),
       };
       return this.#save(start ? startStep(plan, runId, now) : plan);
     });
@@ -146,22 +157,24 @@ export class Plans {
     return this.#mutex.run(async () => {
       if (!(await this.#store.remove(id))) throw new RpcError('NOT_FOUND', `No plan with id "${id}".`);
       this.#open.delete(id);
+      this.#untold.delete(id);
       this.#deps.hub.emit({ event: 'plan.changed', payload: { planId: id, deleted: true } }, null);
     });
   }
 
   /** Handles the end of a run: pauses its unfinished plan, with the reason if the run failed. Never rejects. */
-  onRunEnded(runId: string, reason?: string): Promise<void> {
-    return this.#pauseMatching((plan) => plan.runId === runId, reason);
+  async onRunEnded(runId: string, reason?: string): Promise<void> {
+    await this.#pauseMatching((plan) => plan.runId === runId, reason);
+    await this.#deliverEnded((plan) => plan.runId === runId);
   }
 
   /** Handles a run that was lost with another host. Never rejects. */
-  onRunLost(runId: string, key: string): Promise<void> {
+  async onRunLost(runId: string, key: string): Promise<void> {
     const { runs } = this.#deps;
-    return this.#pauseMatching(
-      (plan) => plan.runId === runId || (getPlanSessionKey(plan) === key && plan.runId !== undefined && !runs.find(plan.runId)),
-      HOST_GONE,
-    );
+    const isLost = (plan: Plan): boolean =>
+      plan.runId === runId || (getPlanSessionKey(plan) === key && plan.runId !== undefined && !runs.find(plan.runId));
+    await this.#pauseMatching(isLost, HOST_GONE);
+    await this.#deliverEnded(isLost);
   }
 
   get #store() {
@@ -207,6 +220,20 @@ export class Plans {
       });
   }
 
+  /** Tells how plans stand that have ended or wait for a person. Never rejects. */
+  async #deliverEnded(matches: (plan: Plan) => boolean): Promise<void> {
+    const { labels, deliverPlan, fault } = this.#deps;
+    for (const plan of [...this.#untold.values()].filter((each) => !isActive(each) && matches(each)))
+      try {
+        await deliverPlan(plan, await labels.getSources('plan', plan.id));
+        // Afterwards: a crash in between repeats a delivery that is recognized.
+        const { runId } = plan;
+        if (runId !== undefined) await this.#mutex.run(() => this.#change(plan.id, (now) => ({ ...now, deliveredRunId: runId })));
+      } catch (error) {
+        if (!(error instanceof VaultReadOnlyError)) fault(error);
+      }
+  }
+
   async #pauseOthers(key: string, except?: string): Promise<void> {
     for (const { id } of [...this.#open.values()].filter(
       (plan) => plan.status === 'running' && getPlanSessionKey(plan) === key && plan.id !== except,
@@ -236,12 +263,15 @@ export class Plans {
   #cache(plan: Plan): void {
     if (plan.status === 'completed') this.#open.delete(plan.id);
     else this.#open.set(plan.id, plan);
+    if (plan.deliver && plan.runId !== plan.deliveredRunId) this.#untold.set(plan.id, plan);
+    else this.#untold.delete(plan.id);
   }
 
   async #reload(id: string): Promise<void> {
     const plan = await this.#store.get(id);
-    if (plan) this.#cache(plan);
-    else this.#open.delete(id);
+    if (plan) return this.#cache(plan);
+    this.#open.delete(id);
+    this.#untold.delete(id);
   }
 }
 

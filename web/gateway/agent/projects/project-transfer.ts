@@ -3,6 +3,7 @@ import { type ArchiveEntry, type Project, projectContracts } from '#shared/rpc/m
 import { workspacePath } from '#shared/rpc/workspace-file.ts';
 import { id } from '#shared/rpc/frames.ts';
 import { agentParameters } from '#shared/rpc/model-parameters.ts';
+import { formatIssue } from '#shared/rpc/format-issue.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { Clock } from '#shared/async/clock.ts';
@@ -280,12 +281,6 @@ function parseJson<Schema extends z.ZodType>(
     throw new RpcError('INVALID_PARAMS', `${path} is not valid JSON.`);
   }
   const { data, error } = schema.safeParse(value);
-  if (error) {
-    const [issue] = error.issues;
-    throw new RpcError(
-      'INVALID_PARAMS',
-      `${path} is not that of an exported project: \`${issue?.path.join('.') ?? ''}\` ${issue?.message ?? ''}`,
-    );
-  }
+  if (error) throw new RpcError('INVALID_PARAMS', `${path} is not that of an exported project: ${formatIssue(error.issues[0], 'it')}`);
   return data;
 }

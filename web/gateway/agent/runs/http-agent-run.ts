@@ -13,6 +13,8 @@ export interface HttpAgentRun {
   generationOptions: GenerationOptions;
   /** The caller's own tools: the run ends when it calls one, and the caller sends the result in its next request. */
   tools?: readonly ToolSpec[];
+  /** IDs of collections that the run searches besides those of the agent; without effect in a session. */
+  collections?: readonly string[];
   signal: AbortSignal;
   /** For a sub-agent. */
   subAgent?: HttpSubAgentRun;

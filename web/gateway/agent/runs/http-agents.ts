@@ -2,6 +2,7 @@ import { getBudgetScopes } from '../budgets/budget-scopes.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { MessagePart } from '#shared/rpc/record-schemas.ts';
 import type { Agent } from '../agents.ts';
+import { withCollections } from '../collections/attached-collections.ts';
 import type { HttpAgentRun } from './http-agent-run.ts';
 import { toPlainText, getTextParts } from '../../providers/content-parts.ts';
 import { type ModelEvent, UnsupportedOptionError } from '../../providers/provider.ts';
@@ -46,7 +47,8 @@ export class HttpAgents {
       throw new UnsupportedOptionError('messages', 'must not contain NUL characters.');
     if (request.sessionId !== undefined) return yield* this.#inSession({ ...request, sessionId: request.sessionId });
     const { clock, tools, models, timeZone, silenceMs, limits, vault, onRefusedField } = this.#deps;
-    const agent = this.#deps.agent(request.agentId);
+    const { collections = [] } = request;
+    const agent = withCollections(this.#deps.agent(request.agentId), collections);
     const { principal, subAgent } = request;
     const { actsFor, scopes, tools: only, outsideGrant } = subAgent ?? {};
     const chosen = await models.resolve(subAgent?.model ?? agent.model);
@@ -114,6 +116,7 @@ export class HttpAgents {
             signal,
             show,
             taint,
+            collections,
           },
           cite: (read) => sources.cite(read, call.id),
           delegation: { node, model, jobId: undefined, outsideGrant },

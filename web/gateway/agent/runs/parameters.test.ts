@@ -93,7 +93,7 @@ const RESPONSE_PARAMETERS: Record<keyof OpenAI.Responses.ResponseCreateParamsStr
   context_management: { hinted: [[]], ignored: [[{ type: 'compaction' }]] },
   conversation: { refused: [7, { name: 'conv_1' }] },
   image: { ignored: [{ context_compression: 'enabled' }] },
-  include: { handled: [['reasoning.encrypted_content']], ignored: [['message.output_text.logprobs'], ['file_search_call.results']] },
+  include: { handled: [['reasoning.encrypted_content'], ['file_search_call.results']], ignored: [['message.output_text.logprobs']] },
   instructions: { translated: ['Be brief'], refused: [5] },
   max_output_tokens: { translated: [50], refused: [0] },
   max_tool_calls: { ignored: [3] },

@@ -2,7 +2,6 @@ import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { AnyEvent } from '#shared/rpc/events.ts';
 import type { RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
 import type { Usage } from '#shared/rpc/record-schemas.ts';
-import type { Agent } from '../agents.ts';
 import { estimateUsage } from '../../providers/estimate-usage.ts';
 import { sumUsage } from '../../providers/sum-usage.ts';
 import { getBudgetScopes } from '../budgets/budget-scopes.ts';
@@ -13,19 +12,14 @@ import type { MessageRecord, RunOutcome } from '../../storage/chat-records.ts';
 import { toInterruptedReplyId, withSharedIds } from './interrupted-run.ts';
 import { isDisconnected, isRefusal, toStoredError } from './run-errors.ts';
 import { toUsageRecords } from './run-usage.ts';
-import type { SelectedModel, RunResult, RunPosition, RunRequest, RunDeps, RunIds } from './run-types.ts';
+import type { QueuedRun, SelectedModel, RunResult, RunPosition, RunIds } from './run-types.ts';
 import { RunOutput } from './run-output.ts';
 import { RunTreeNode } from './run-tree.ts';
 import { RunGeneration } from './run-generation.ts';
 
-interface RunExecutionOptions {
+interface RunExecutionOptions extends QueuedRun {
   ids: RunIds;
-  key: string;
-  request: RunRequest;
-  agent: Agent;
   chosen: SelectedModel;
-  getPosition(at: number): Promise<RunPosition | RunResult>;
-  deps: RunDeps;
   signal: AbortSignal;
   /** Abort reason, if the run was ended for a steering message. */
   yieldReason(): RpcError | undefined;

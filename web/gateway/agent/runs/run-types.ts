@@ -223,6 +223,17 @@ export type RunDeps = RunsDeps & {
   hasSteering(): boolean;
 };
 
+/** A run as it is queued. */
+export interface QueuedRun {
+  /** Key of the session. */
+  key: string;
+  request: RunRequest;
+  agent: Agent;
+  /** Finds where the run continues the session; a result if its message was answered before. */
+  getPosition(at: number): Promise<RunPosition | RunResult>;
+  deps: RunDeps;
+}
+
 type OutputPiece = Extract<GenerationEvent, { type: 'text' | 'refusal' | 'reasoning' }>;
 
 export interface RunRequest {

@@ -1,7 +1,7 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { AttachmentInput, RunningRun } from '#shared/rpc/methods/chat-contracts.ts';
 import { isChannel } from '../../system/person.ts';
-import { getAttachmentSources, mergeSources, toChannelSource } from '../trust/content-sources.ts';
+import { getAttachmentSources, getMessageSources, mergeSources, toChannelSource } from '../trust/content-sources.ts';
 import { type MessageRecord, type SessionRecord, toSessionKey } from '../../storage/chat-records.ts';
 import { getFirstText, createSession, isUnnamed, toFirstTitle } from '../../storage/session-views.ts';
 import { parseAttachments } from './attachments.ts';
@@ -9,6 +9,7 @@ import type { RunResult, RunPosition, RunRequest, RunsDeps, SelectedModel } from
 import { findProject } from '../projects/chat-workspaces.ts';
 import type { Agent } from '../agents.ts';
 import { KeyedQueue } from '#shared/async/keyed-queue.ts';
+import { createNotLoadedError, lazy } from '#shared/async/lazy.ts';
 import { resolveIdempotentSend, toSender } from './idempotent-send.ts';
 import { Run } from './run.ts';
 import { sanitizeMessage } from './sanitize.ts';
@@ -24,6 +25,8 @@ export interface SendRequest extends RunRequest {
    */
   repeats?: boolean;
 }
+
+const loadExecution = lazy(() => import('./run-execution.ts'));
 
 /** How long, in milliseconds, to wait for another host's run to end before the session is cleared. */
 const CLEAR_TIMEOUT_MS = 5_000;
@@ -124,7 +127,8 @@ export class Runs {
         const parent = await this.#getMessage(user.parentId);
         const parts = typeof user.content === 'string' ? [] : user.content.filter((part) => part.type !== 'text');
         const info = user.attachments ?? [];
-        const message = { ...createUserMessage(id, key, content, { parts, info }, at), ...(await this.#toOutside(request, info)) };
+        const outside = await this.#toOutside(request, info, getMessageSources(user));
+        const message = { ...createUserMessage(id, key, content, { parts, info }, at), ...outside };
         return toPosition(session, parent, message);
       }),
     );
@@ -221,14 +225,24 @@ export class Runs {
     const agent = this.#deps.agent(request.agentId);
     const chosen = this.#resolveModel(key, request, agent);
     chosen.catch(() => {});
-    const run = new Run(key, request, agent, getPosition, {
-      ...this.#deps,
-      hasSteering: () => this.#queue.getNextPriority(key) !== undefined,
-    });
+    const deps = { ...this.#deps, hasSteering: () => this.#queue.getNextPriority(key) !== undefined };
+    const run = new Run({ key, request, agent, getPosition, deps });
     request.onrun?.(run.id);
-    const ended = this.#queue.run(key, run, async () => run.execute(await chosen), isPriority);
+    const ended = this.#queue.run(key, run, async () => this.#execute(run, await chosen), isPriority);
     if (isPriority) this.#queue.current(key)?.yieldToSteering();
     return ended;
+  }
+
+  /** Runs to the end. The single terminal event is emitted after the outcome is stored, and before this settles. */
+  async #execute(run: Run, chosen: SelectedModel): Promise<RunResult> {
+    const { queued, ids, signal } = run;
+    const { RunExecution } = await loadExecution().catch((cause: unknown) => {
+      const error = createNotLoadedError(cause);
+      this.#deps.hub.emit({ event: 'chat.error', payload: { ...ids, error: error.toShape() } }, queued.key);
+      throw error;
+    });
+    run.execution = new RunExecution({ ...queued, ids, chosen, signal, yieldReason: () => run.yieldReason });
+    return run.execution.execute();
   }
 
   /** The model of the request, or else of the session's project, or else of the agent. Throws `NOT_FOUND`. */
@@ -242,15 +256,19 @@ export class Runs {
     return id === null ? undefined : this.#deps.vault.messages.get(id);
   }
 
-  /** Outside sources of a message: channel senders other than the owner, keys without full access, quotations, and attachments. */
+  /**
+   * Outside sources of a message: channel senders other than the owner, keys without full access, quotations, attachments, and the message
+   * that it edits, since an edit keeps words of it.
+   */
   async #toOutside(
     { principal, actsFor = principal, isOwnerAccount = false, conversation = '', quotedOutside, quotedUrls }: RunRequest,
     attachments: NonNullable<MessageRecord['attachments']>,
+    edited: readonly string[] = [],
   ): Promise<Pick<MessageRecord, 'outside'>> {
     const isFromStranger = isChannel(principal) && !isOwnerAccount && !quotedUrls;
     const channel = isFromStranger ? [toChannelSource(principal.slice('channel:'.length), conversation)] : [];
     // Files of a stranger come from the conversation, as its texts do.
-    const own = [quotedOutside, isFromStranger ? [] : getAttachmentSources({ content: '', attachments })];
+    const own = [edited, quotedOutside, isFromStranger ? [] : getAttachmentSources({ content: '', attachments })];
     const outside = mergeSources(channel, await this.#deps.keySources(actsFor), ...own);
     // An empty list distinguishes a message of the owner from one of a build that stored no sources.
     return outside.length > 0 || isOwnerAccount ? { outside } : {};

@@ -28,6 +28,7 @@ import type { Lazy } from '../../system/modules.ts';
 import { listSubAgentSessions } from '../sub-agents/sub-agent-sessions.ts';
 import type { SubAgents } from '../sub-agents/sub-agents.ts';
 import type { Trash } from '../trash/trash.ts';
+import { withStoredSources } from '../trust/content-sources.ts';
 import { matchesFilters } from './session-list-methods.ts';
 
 interface SessionMethodsDeps extends Pick<CompactSessionDeps, 'models' | 'compactor'> {
@@ -181,7 +182,7 @@ export const sessionMethods = defineMethods(sessionContracts)(({
       return addSession(
         { ...own, sessionId, pinned: false, archived: false, createdAt: now, updatedAt: now },
         // Context blocks and provider state are kept, so that prompts of the new session start like those of this one.
-        branch.slice(0, end).map(({ runId: _run, ...message }) => message),
+        branch.slice(0, end).map(({ runId: _run, ...message }) => withStoredSources(message)),
       );
     },
 

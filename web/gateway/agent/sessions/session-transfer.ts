@@ -1,6 +1,6 @@
 import { withMarkers } from '#shared/citations/with-markers.ts';
 import type { CitedSource } from '#shared/rpc/passage.ts';
-import { formatValuePath } from '#shared/truncate-text.ts';
+import { formatIssue } from '#shared/rpc/format-issue.ts';
 import { type ModelParameters, readModelParameters } from '#shared/rpc/model-parameters.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { type HistoryMessage, historyMessage } from '#shared/rpc/record-schemas.ts';
@@ -71,8 +71,7 @@ export function parseJsonLines(text: string): HistoryMessage[] {
       throw createError('invalid JSON');
     }
     const { data, error } = historyMessage.safeParse(value);
-    if (!data)
-      throw createError(`invalid message: \`${formatValuePath(error.issues[0]?.path ?? [])}\` ${error.issues[0]?.message ?? 'is invalid'}`);
+    if (!data) throw createError(`invalid message: ${formatIssue(error.issues[0], 'it')}`);
     if (lines.has(data.id)) throw createError(`duplicate id of line ${lines.get(data.id)}`);
     lines.set(data.id, index + 1);
     messages.push(data);

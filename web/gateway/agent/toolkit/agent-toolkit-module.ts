@@ -4,6 +4,6 @@ import type { AgentToolkitDeps } from './agent-toolkit.ts';
 /** Files, plans and skills for agents. */
 export const agentToolkitModule = defineModule<AgentToolkitDeps>()({
   name: 'agentToolkit',
-  needs: ['vault', 'hub', 'clock', 'bridge', 'agents', 'runs', 'labels', 'fault'],
+  needs: ['vault', 'hub', 'clock', 'bridge', 'agents', 'runs', 'labels', 'settings', 'deliverPlan', 'fault'],
   load: async (needs) => (await import('./agent-toolkit.ts')).openAgentToolkit(needs),
 });

@@ -6,6 +6,7 @@ import { Plans, type PlansDeps } from '../plans/plans.ts';
 import { SKILL_READ, skillTools } from '../skills/skill-tools.ts';
 import { SkillLibrary } from '../skills/skill-library.ts';
 import type { Tool } from '../tools/tool-registry.ts';
+import type { Settings } from '../../config/settings-schema.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
 import { type AgentNotes, NO_NOTES } from '../runs/run-types.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
@@ -18,6 +19,7 @@ export interface AgentToolkitDeps extends Omit<PlansDeps, 'agent'> {
   bridge: Bridge;
   agents: Agents;
   labels: ContentLabels;
+  settings(): Pick<Settings, 'deliveries'>;
 }
 
 /** Files, plans and skills for agents. Loaded on first use. */
@@ -35,7 +37,7 @@ export interface AgentToolkit {
 }
 
 export async function openAgentToolkit(deps: AgentToolkitDeps): Promise<AgentToolkit> {
-  const { agents, labels, fault } = deps;
+  const { agents, labels, settings, fault } = deps;
   const agent = (id: string): Agent => agents.get(id);
   const workspaces = new Workspaces(deps);
   const versions = new FileVersions({ ...deps, workspaces });
@@ -46,7 +48,11 @@ export async function openAgentToolkit(deps: AgentToolkitDeps): Promise<AgentToo
     versions,
     plans,
     skills,
-    tools: [...fileTools({ workspaces, versions, labels, agent }), ...planTools(plans, labels), ...skillTools({ skills, agent })],
+    tools: [
+      ...fileTools({ vault: deps.vault, workspaces, versions, labels, agent }),
+      ...planTools(plans, labels, settings),
+      ...skillTools({ skills, agent }),
+    ],
     async getNotes(caller, key, offered, message) {
       const has = (name: string): boolean => offered.some((tool) => tool.name === name);
       const current = key !== null && has('plan_update') ? plans.getCurrent(key) : undefined;

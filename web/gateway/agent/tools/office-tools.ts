@@ -3,9 +3,10 @@ import type { Agent } from '../agents.ts';
 import { getFilesWorkspace } from '../projects/chat-workspaces.ts';
 import type { DocumentReader, DocumentText } from '../../documents/document-reader.ts';
 import { type DocumentKind, READER_TOOLS } from '../../documents/document-kinds.ts';
-import { findFile, type SessionFilesDeps } from '../../documents/session-files.ts';
+import { findFile, type FoundFile, type SessionFilesDeps } from '../../documents/session-files.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
 import { toSource } from '../trust/content-sources.ts';
+import { getFileSources } from '../trust/file-sources.ts';
 import { defineTool } from './define-tool.ts';
 import type { Tool, ToolContext } from './tool-registry.ts';
 
@@ -51,7 +52,7 @@ export function officeTools({ vault, documents, labels, agent }: OfficeToolsDeps
     });
     // A text file in the workspace is the owner's or has a label; documents and attachments always count as outside content.
     const isOwnText = path !== undefined && found.kind === 'text';
-    const sources = path === undefined ? [] : await labels.getSources('file', `${workspace}/${found.name}`);
+    const sources = path === undefined ? [] : await getFileSources(labels, workspace, found.name, toFileText(found));
     context.taint?.add(isOwnText ? sources : [...sources, toSource('document', found.name)]);
     const text = await documents.read(
       { ...part, kind: found.kind, name: found.name, bytes: found.bytes, limit: MAX_TEXT_CHARS },
@@ -128,6 +129,10 @@ export function officeTools({ vault, documents, labels, agent }: OfficeToolsDeps
     }),
   ];
 }
+
+/** The file if it is a text; undefined for others. */
+const toFileText = ({ kind, bytes }: FoundFile): { content: string; encoding: 'utf8' } | undefined =>
+  kind === 'text' && typeof bytes !== 'string' ? { content: new TextDecoder().decode(bytes), encoding: 'utf8' } : undefined;
 
 /** A text from outside, as sent to a model. */
 export function toUntrustedText({ text, ...details }: DocumentText): DocumentText & { note: string } {

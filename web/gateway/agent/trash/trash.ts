@@ -14,6 +14,7 @@ import type {
 } from '../../storage/records/trash-item.ts';
 import { StorageFullError } from '../../storage/vault-errors.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
+import { isChannelSession } from '../../system/channel-session.ts';
 import type { EventBus } from '../../system/event-bus.ts';
 import type { Lazy } from '../../system/modules.ts';
 import { listSubAgentSessions } from '../sub-agents/sub-agent-sessions.ts';
@@ -28,6 +29,9 @@ import type { ContentLabels } from '../trust/content-labels.ts';
 
 /** Maximum number of names tried for a page whose path is in use. */
 const MAX_NAMES = 100;
+
+/** Maximum characters of a session's id before the random part of another one. */
+const MAX_PREFIX_CHARS = 64;
 
 export interface TrashDeps {
   vault: Pick<Vault, 'trash' | 'sessions' | 'files' | 'collection'>;
@@ -153,7 +157,10 @@ export class Trash {
 
   async #restoreChat(item: TrashedChat): Promise<string> {
     const { vault, hub } = this.#deps;
-    const { key } = await (await vault.trash()).restoreSession(item, crypto.randomUUID());
+    const { sessionId, key: formerKey } = item.session;
+    // Messages of a channel that store no sources are known by the key of their session.
+    const prefix = isChannelSession(formerKey) ? `${sessionId.slice(0, MAX_PREFIX_CHARS)}-` : '';
+    const { key } = await (await vault.trash()).restoreSession(item, `${prefix}${crypto.randomUUID()}`);
     hub.emit(createSessionChangedEvent(key), key);
     return `${key}.jsonl`;
   }

@@ -85,6 +85,12 @@ export function getMessageSources(message: SourcedMessage): readonly string[] {
   return mergeSources(channel, getAttachmentSources(message));
 }
 
+/** A message that stores its sources itself, for a copy in another session. */
+export function withStoredSources<Message extends SourcedMessage>(message: Message): Message {
+  const outside = message.outside ? [] : getMessageSources(message);
+  return outside.length > 0 ? { ...message, outside: [...outside] } : message;
+}
+
 /** Sources of the documents and pictures in a message. */
 export function getAttachmentSources({ content, attachments = [] }: Pick<SourcedMessage, 'content' | 'attachments'>): string[] {
   const parts = typeof content === 'string' ? [] : content.filter((part) => part.type !== 'text');

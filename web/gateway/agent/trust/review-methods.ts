@@ -9,8 +9,8 @@ import { toSessionKey } from '../../storage/chat-records.ts';
 export const reviewMethods = defineMethods(reviewContracts)(({ hub, ...deps }: ReviewsDeps & { hub: EventBus }) => {
   const reviews = new Reviews(deps);
   return {
-    'review.list': async () => {
-      const items = await reviews.list();
+    'review.list': async ({ id }) => {
+      const items = await reviews.list(id);
       return { items, count: items.length };
     },
     'review.approve': async ({ id, at }, caller) => {

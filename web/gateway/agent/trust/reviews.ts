@@ -14,7 +14,9 @@ import type { ContentLabel } from '../../storage/records/content-label.ts';
 import { getMessageSources } from './content-sources.ts';
 import type { Lazy } from '../../system/modules.ts';
 
+/** Maximum characters of a text in the list, and of one that is read alone. */
 const MAX_TEXT_CHARS = 4000;
+const MAX_WHOLE_TEXT_CHARS = 1_000_000;
 const MAX_TITLE_CHARS = 200;
 
 export interface ReviewsDeps {
@@ -44,10 +46,14 @@ export class Reviews {
     this.#deps = deps;
   }
 
-  /** Items to review, newest first. A label without content is skipped but kept: it is written before its content and syncs separately. */
-  async list(): Promise<ReviewItem[]> {
-    const labels = await this.#deps.labels.listReviewed();
-    const items = await Promise.all(labels.map((label) => this.#toItem(label)));
+  /**
+   * Items to review, newest first; with `id` only this one, with its whole text. A label without content is skipped but kept: it is written
+   * before its content and syncs separately.
+   */
+  async list(id?: string): Promise<ReviewItem[]> {
+    const labels = (await this.#deps.labels.listReviewed()).filter((label) => id === undefined || label.id === id);
+    const maxChars = id === undefined ? MAX_TEXT_CHARS : MAX_WHOLE_TEXT_CHARS;
+    const items = await Promise.all(labels.map((label) => this.#toItem(label, maxChars)));
     return items.flatMap((item) => item ?? []).sort((a, b) => b.at - a.at);
   }
 
@@ -92,9 +98,10 @@ export class Reviews {
     if (!(await this.#deps.labels.remove(kind, id.slice(kind.length + 1)))) throw createNotFoundError(id);
   }
 
-  async #toItem({ id, sources, at }: ContentLabel): Promise<ReviewItem | undefined> {
+  async #toItem({ id, sources, at }: ContentLabel, maxChars: number): Promise<ReviewItem | undefined> {
     const { kind, workspace, name } = parseLabelId(id);
     const content = await this.#readContent(kind, workspace, name);
+    const text = content?.text ?? null;
     return (
       content && {
         id,
@@ -102,7 +109,8 @@ export class Reviews {
         sources,
         at,
         title: content.title.slice(0, MAX_TITLE_CHARS),
-        text: content.text?.slice(0, MAX_TEXT_CHARS) ?? null,
+        text: text?.slice(0, maxChars) ?? null,
+        ...(text !== null && text.length > maxChars ? { chars: text.length } : {}),
       }
     );
   }

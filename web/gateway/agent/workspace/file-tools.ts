@@ -7,12 +7,14 @@ import { getFilesWorkspace } from '../projects/chat-workspaces.ts';
 import { defineTool } from '../tools/define-tool.ts';
 import type { Impact, Tool, ToolContext } from '../tools/tool-registry.ts';
 import { type ContentLabels, getLabelSources } from '../trust/content-labels.ts';
+import { getFileSources, labelNewMemories } from '../trust/file-sources.ts';
 import { toBase64Content, toBytes } from './file-content.ts';
 import { foldPath } from './fold-path.ts';
 import { isGeneric, detectMediaType } from './media-type.ts';
 import { getScopeForPath } from './path-scope.ts';
-import { isInstructionsPath } from './protected-paths.ts';
+import { isInstructionsPath, isRecordsPath } from './protected-paths.ts';
 import { getTextPage } from './text-page.ts';
+import type { Vault } from '../../storage/vault-interface.ts';
 import type { FileVersions } from './file-versions.ts';
 import type { Workspaces } from './workspaces.ts';
 
@@ -24,6 +26,7 @@ const path = workspacePath.describe('File path, such as notes/today.md');
 const SKILLS_PATH = /^skills(\/|$)/;
 
 interface FileToolsDeps {
+  vault: { files: Pick<Vault['files'], 'get' | 'list'> };
   workspaces: Workspaces;
   versions: FileVersions;
   labels: ContentLabels;
@@ -31,11 +34,11 @@ interface FileToolsDeps {
 }
 
 /** Tools for files. They access the workspace of the chat's project, or else the agent's own, only. */
-export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps): Tool[] {
+export function fileTools({ vault, workspaces, versions, labels, agent }: FileToolsDeps): Tool[] {
   const getOwnWorkspace = ({ agentId, project }: ToolContext): string => getFilesWorkspace(agent(agentId), project);
-  /** A new file that is not an instruction can wait for review; any other write takes effect at once. */
+  /** A new file that is no instruction and no record can wait for review; any other write takes effect at once. */
   const getWriteImpact = async (name: string, context: ToolContext): Promise<Impact> => {
-    if (isInstructionsPath(name)) return 'changes';
+    if (isInstructionsPath(name) || isRecordsPath(name)) return 'changes';
     const files = await workspaces.list(getOwnWorkspace(context));
     return files.some(({ path: known }) => foldPath(known) === foldPath(name)) ? 'changes' : 'adds';
   };
@@ -86,9 +89,9 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
       }),
       impact: 'reads',
       async run({ path: name, offset, limit }, context) {
-        const sources = await labels.getSources('file', `${getOwnWorkspace(context)}/${name}`);
-        context.taint?.add(sources);
         const file = await workspaces.read(getOwnWorkspace(context), name);
+        const sources = await getFileSources(labels, getOwnWorkspace(context), name, file);
+        context.taint?.add(sources);
         if (file.encoding !== 'utf8')
           throw new RpcError(
             'INVALID_PARAMS',
@@ -115,6 +118,7 @@ export function fileTools({ workspaces, versions, labels, agent }: FileToolsDeps
       async run({ path: name, content }, context) {
         const sources = getLabelSources(context);
         const replaced = await versions.save(getOwnWorkspace(context), name, context.toolCallId);
+        await labelNewMemories({ vault, labels }, getOwnWorkspace(context), { path: name, content, encoding: 'utf8' }, sources);
         await labels.add('file', `${getOwnWorkspace(context)}/${name}`, sources, context.taint?.findQuotedUrls(content));
         const { size, mimeType } = await workspaces.write(getOwnWorkspace(context), { path: name, content, encoding: 'utf8' });
         // The new content replaces the labelled one.

@@ -1,11 +1,10 @@
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import type { FileEntry, FileVersion } from '#shared/rpc/methods/workspace-contracts.ts';
 import type { Clock } from '#shared/async/clock.ts';
-import { toMemoryId } from '../../knowledge/memory/index/index-entry.ts';
 import { LONG_TERM_FILE } from '../../knowledge/memory/layout.ts';
-import { parseMemories } from '../../knowledge/memory/long-term.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
 import { toSource } from '../trust/content-sources.ts';
+import { getMemoryIds } from '../trust/file-sources.ts';
 import type { FileVersionRecord, Vault } from '../../storage/vault-interface.ts';
 import type { Workspaces } from './workspaces.ts';
 
@@ -21,7 +20,6 @@ interface FileVersionsDeps {
 }
 
 type MemoryLabel = NonNullable<FileVersionRecord['memories']>[number];
-type FileText = Pick<FileVersionRecord, 'content' | 'encoding'>;
 
 /** Earlier versions of files that tools replaced or removed. */
 export class FileVersions {
@@ -88,7 +86,10 @@ export class FileVersions {
   }
 
   /** Labels of the memories in the long-term file; undefined for other files. */
-  async #getMemoryLabels(workspace: string, file: FileText & { path: string }): Promise<MemoryLabel[] | undefined> {
+  async #getMemoryLabels(
+    workspace: string,
+    file: Pick<FileVersionRecord, 'content' | 'encoding' | 'path'>,
+  ): Promise<MemoryLabel[] | undefined> {
     if (file.path !== LONG_TERM_FILE) return undefined;
     const labelled = await this.#deps.labels.list('memory', `${workspace}/`);
     return [...getMemoryIds(file)].flatMap((id) => {
@@ -118,8 +119,3 @@ const toUnknownLabels = (version: FileVersionRecord): MemoryLabel[] =>
   version.path === LONG_TERM_FILE
     ? [...getMemoryIds(version)].map((id) => ({ id, outside: [toSource('unknown', 'an earlier version')] }))
     : [];
-
-const getMemoryIds = ({ content, encoding }: FileText): Set<string> =>
-  new Set(
-    encoding === 'utf8' ? parseMemories(content).flatMap((block) => (block.kind === 'memory' ? [toMemoryId(block.memory.text)] : [])) : [],
-  );

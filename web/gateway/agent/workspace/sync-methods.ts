@@ -8,6 +8,8 @@ import { createSessionChangedEvent } from '../../storage/session-views.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import type { AgentToolkit } from '../toolkit/agent-toolkit.ts';
+import type { ContentLabels } from '../trust/content-labels.ts';
+import { toSource } from '../trust/content-sources.ts';
 import type { Lazy } from '../../system/modules.ts';
 
 /** State without synchronization. */
@@ -19,12 +21,13 @@ interface SyncMethodsDeps {
   config: Pick<Config, 'reload'>;
   sync: SyncPort | undefined;
   agentToolkit: Lazy<Pick<AgentToolkit, 'workspaces'>>;
+  labels: Pick<ContentLabels, 'add'>;
   /** Called when conflicting versions were added or removed. */
   onConflictsChange(): void;
 }
 
 export const syncMethods = defineMethods(syncContracts)(
-  ({ vault, hub, config, sync: port, agentToolkit, onConflictsChange }: SyncMethodsDeps) => ({
+  ({ vault, hub, config, sync: port, agentToolkit, labels, onConflictsChange }: SyncMethodsDeps) => ({
     'sync.status': async () => {
       const [info, conflicts] = await Promise.all([port?.info() ?? null, countConflicts(vault)]);
       return { sync: port?.state() ?? SYNC_OFF, journal: info?.journal ?? null, hosts: info?.hosts ?? [], conflicts };
@@ -42,6 +45,8 @@ export const syncMethods = defineMethods(syncContracts)(
             'INVALID_PARAMS',
             'This version of the file was written by another version of Perch and can’t be restored here.',
           );
+        // Its label, if it had one, may be gone with the version that won.
+        await labels.add('file', `${file.workspace}/${file.path}`, [toSource('unknown', 'another version')]);
         // Written like any other change, so that subscribers of the workspace are notified. If this fails before the conflict is removed,
         // nothing is lost.
         await (await agentToolkit.load()).workspaces.write(file.workspace, file);

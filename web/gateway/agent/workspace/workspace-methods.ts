@@ -5,6 +5,7 @@ import { defineMethods } from '../../system/methods.ts';
 import type { Caller } from '../../system/caller.ts';
 import type { FilesMirror } from '../files-mirror/files-mirror.ts';
 import type { ContentLabels } from '../trust/content-labels.ts';
+import { labelNewMemories } from '../trust/file-sources.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
 import { isPerson } from '../../system/person.ts';
 import { trackPersonEdit } from '../knowledge/provenance/person-edits.ts';
@@ -34,6 +35,7 @@ export const workspaceMethods = defineMethods(workspaceContracts)(
     'workspace.write': async ({ workspace, outside = [], ...file }, caller) => {
       requirePathScope(caller, file.path);
       const name = `${workspace}/${file.path}`;
+      await labelNewMemories({ vault, labels }, workspace, file, outside);
       await labels.add('file', name, outside);
       const isEdit = isPerson(caller.principal) && outside.length === 0;
       const finishEdit = isEdit ? await trackPersonEdit({ vault, provenance }, workspace, [file.path]) : undefined;

@@ -3,6 +3,7 @@ import { createChannelGateway } from '../../../../tests/support/channel-gateway.
 import { DISCORD_TOKEN, startDiscordServer } from '../../../../tests/support/discord-server.ts';
 import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import { MATRIX_TOKEN, startMatrixServer } from '../../../../tests/support/matrix-server.ts';
+import { ADA as SIGNAL_ADA, SIGNAL_ACCOUNT, startSignalServer } from '../../../../tests/support/signal-server.ts';
 import { ADA, BOB, SLACK_APP_TOKEN, SLACK_BOT_TOKEN, startSlackServer } from '../../../../tests/support/slack-server.ts';
 import type { ModelScript, TestGateway } from '../../../../tests/support/test-gateway.ts';
 import {
@@ -141,7 +142,32 @@ async function startWhatsApp(clock: FakeClock): Promise<Platform> {
   };
 }
 
+/** Signal has no buttons: each post names codes to reply with. */
+async function startSignal(clock: FakeClock): Promise<Platform> {
+  const server = await startSignalServer(() => clock.now());
+  const CODE_LINE = /^(Allow once|Deny): write "(.*)"\.$/gm;
+  const sent = server.sent as readonly { timestamp: number; message?: string; editTimestamp?: number }[];
+  const texts = (isEdit: boolean) => sent.flatMap((each) => ((each.editTimestamp !== undefined) === isEdit ? [each.message ?? ''] : []));
+  return {
+    channelId: 'signal',
+    settings: { apiBase: server.url, account: SIGNAL_ACCOUNT },
+    ...{ owner: SIGNAL_ADA.sourceUuid, stranger: '22222222-bbbb-4bbb-8bbb-222222222222' },
+    posts: () =>
+      texts(false)
+        .filter((text) => text.includes('write "'))
+        .map((text) => ({
+          ...{ id: '', channel: '', text },
+          buttons: [...text.matchAll(CODE_LINE)].map(([, label = '', value = '']) => ({ label, value })),
+        })),
+    press: (_post, value, by) => void server.write(value, { from: { sourceUuid: by, sourceName: 'Somebody' } }),
+    answers: () => texts(false).filter((text) => /^(Allowed|Denied|Already decided|Only the owner)/.test(text)),
+    edits: () => texts(true),
+    stop: () => server[Symbol.asyncDispose](),
+  };
+}
+
 describe.each([
+  ['signal', startSignal],
   ['whatsapp', startWhatsApp],
   ['matrix', startMatrix],
   ['slack', startSlack],
@@ -192,7 +218,7 @@ describe.each([
     expect(platform.edits().map((text) => text.split('\n').at(-1))).toEqual(expected);
     const { deliveries } = await client.call('deliveries.list', {});
     expect(deliveries.map(({ state }) => state)).toEqual(
-      deliveries.map(() => (['discord', 'whatsapp'].includes(channelId) ? 'accepted' : 'delivered')),
+      deliveries.map(() => (['discord', 'whatsapp', 'signal'].includes(channelId) ? 'accepted' : 'delivered')),
     );
     expect(gw.faults).toEqual([]);
     await platform.stop();

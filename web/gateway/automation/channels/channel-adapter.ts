@@ -92,6 +92,9 @@ export interface Post {
   buttons?: readonly Button[];
 }
 
+/** A file of an answer or a post. */
+export type FilePart = Exclude<MessagePart, { type: 'text' }>;
+
 /** One platform. Its methods throw `PlatformError` if the platform is at fault; the gateway then waits and retries. */
 export interface ChannelAdapter {
   /** Display name, for errors. */
@@ -110,7 +113,7 @@ export interface ChannelAdapter {
    */
   findSent?(message: PendingMessage, part: string, before: SendContext): Promise<string | null | undefined>;
   /** Sends a file of an answer; undefined if the platform takes no files. */
-  sendFile?(message: PendingMessage, file: Exclude<MessagePart, { type: 'text' }>, signal: AbortSignal): Promise<void>;
+  sendFile?(message: PendingMessage, file: FilePart, signal: AbortSignal): Promise<void>;
   /** Sends speech as a voice message in reply; undefined if the platform has none. */
   sendVoice?(message: PendingMessage, speech: MediaFile, signal: AbortSignal): Promise<void>;
   /** Shows a typing indicator; resolves at once if that makes no sense for the message. */
@@ -124,7 +127,7 @@ export interface ChannelAdapter {
   /** The same for a piece of a post. */
   findPosted?(post: Post, part: string, before: SendContext): Promise<string | null | undefined>;
   /** Sends a file to the chat of a post. */
-  postFile?(post: Post, file: Exclude<MessagePart, { type: 'text' }>, signal: AbortSignal): Promise<void>;
+  postFile?(post: Post, file: FilePart, signal: AbortSignal): Promise<void>;
   /** Replaces the text of a sent piece, and removes its buttons. */
   edit?(to: string, sentId: string, text: string, signal: AbortSignal): Promise<void>;
   /** Ends the wait of the person who pressed a button, with a short text. */

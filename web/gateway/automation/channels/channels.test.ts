@@ -82,6 +82,7 @@ verifies('channels/catalog', 'each once, with settings that name its secrets', a
     'signal',
     'whatsapp',
     'email',
+    'irc',
   ]);
   for (const { id, startable, reason, settings } of channels) {
     if (!startable) expect(reason, id).toBeTruthy();

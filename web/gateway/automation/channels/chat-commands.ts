@@ -15,3 +15,7 @@ export function parseChatCommand(text: string): IncomingMessage['command'] {
   const [, name = ''] = COMMAND.exec(text) ?? [];
   return COMMANDS[name.toLowerCase()];
 }
+
+/** Help text for new senders. `prefix`: of commands, which most clients keep for themselves if it is a slash. */
+export const getHelpText = (prefix: '!' | '/' = '!', verb = 'Send me'): string =>
+  `Hello! ${verb} a message and an agent replies. ${prefix}new starts a new chat, ${prefix}stop stops the current reply.`;

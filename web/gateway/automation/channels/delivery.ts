@@ -1,7 +1,7 @@
 import type { MessagePart } from '#shared/rpc/record-schemas.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { Vault } from '../../storage/vault-interface.ts';
-import type { ChannelAdapter } from './channel-adapter.ts';
+import type { ChannelAdapter, FilePart } from './channel-adapter.ts';
 import type { ChannelMedia } from './media/channel-media.ts';
 import type { Inbox } from './inbox.ts';
 import { PlatformError } from './platform-request.ts';
@@ -18,8 +18,6 @@ export interface DeliveryDeps {
   /** Writes a line to the log. */
   warn(message: string, fields: Record<string, unknown>): void;
 }
-
-type FilePart = Exclude<MessagePart, { type: 'text' }>;
 
 /** Stands for the id of a piece that the platform may have received. */
 const UNKNOWN_ID = 'unknown';

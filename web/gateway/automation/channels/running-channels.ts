@@ -172,7 +172,7 @@ export class RunningChannels {
   /** Each platform's code is loaded when its channel starts. */
   async #createAdapter(id: StartableChannel, token: string): Promise<ChannelAdapter> {
     const { fetch, clock, config, bridge, log } = this.#deps;
-    const { x, telegram, matrix, nostr, discord, slack, ntfy, whatsapp, signal, email } = config.settings.channels;
+    const { x, telegram, matrix, nostr, discord, slack, ntfy, whatsapp, signal, email, irc } = config.settings.channels;
     switch (id) {
       case 'telegram': {
         const { TelegramAdapter } = await import('./telegram/telegram-adapter.ts');
@@ -203,6 +203,10 @@ export class RunningChannels {
           ...{ bridge, clock, password: token, settings: () => config.settings.channels.email ?? email },
           note: (message, fields) => log.write('info', 'channels', `email: ${message}`, fields),
         });
+      }
+      case 'irc': {
+        const { IrcAdapter } = await import('./irc/irc-adapter.ts');
+        return new IrcAdapter({ bridge, clock, password: token, settings: () => config.settings.channels.irc ?? irc ?? {} });
       }
       case 'ntfy': {
         const { NtfyAdapter } = await import('./ntfy/ntfy-adapter.ts');

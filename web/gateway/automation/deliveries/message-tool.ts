@@ -1,8 +1,8 @@
 import { z } from '#shared/rpc/zod.ts';
-import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { sha256 } from '#shared/sha256.ts';
 import { defineTool } from '../../agent/tools/define-tool.ts';
 import type { Tool, ToolContext } from '../../agent/tools/tool-registry.ts';
+import { findDestination } from '../../config/find-destination.ts';
 import type { Destination } from '../../config/sections/delivery-settings.ts';
 import type { Settings } from '../../config/settings-schema.ts';
 import type { Lazy } from '../../system/modules.ts';
@@ -18,20 +18,7 @@ interface MessageToolDeps {
 
 /** The tool `message_send`, offered if the owner has set up destinations. */
 export function createMessageTool({ deliveries, settings }: MessageToolDeps): Tool {
-  const listTargets = ({ principal }: ToolContext): Destination[] =>
-    settings().deliveries.targets.filter(({ forChannels = false }) => forChannels || !principal.startsWith('channel:'));
-  /** Throws `INVALID_PARAMS` with the names of the destinations that there are. */
-  const findTarget = (to: string, context: ToolContext): Destination => {
-    const targets = listTargets(context);
-    const name = to.trim().toLowerCase();
-    const found = targets.find(({ id }) => id === to) ?? targets.find((target) => target.name.toLowerCase() === name);
-    if (found) return found;
-    const names = targets.map((target) => `"${target.name}"`).join(', ');
-    throw new RpcError(
-      'INVALID_PARAMS',
-      `No destination "${to}". ${names === '' ? 'None is set up for this chat.' : `Destinations: ${names}.`}`,
-    );
-  };
+  const findTarget = (to: string, { principal }: ToolContext): Destination => findDestination(settings().deliveries.targets, to, principal);
   return defineTool({
     name: 'message_send',
     title: 'Send message',

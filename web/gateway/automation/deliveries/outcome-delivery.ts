@@ -14,7 +14,7 @@ export const SILENT_REPLY = 'NOTHING_TO_REPORT';
 /** Whether a reply says only that there is nothing to tell. */
 export const isSilentReply = (text: string): boolean => text.replaceAll(/[*_`."'\s]/g, '') === SILENT_REPLY.replaceAll('_', '');
 
-/** Result of a job, plan, hook or heartbeat. */
+/** Result of a job, hook or heartbeat. */
 export interface Outcome {
   isSuccess: boolean;
   /** The reply to deliver, if there is one. */
@@ -47,7 +47,7 @@ export async function deliverOutcome(
   { deliveries, vault, settings, log }: OutcomeDeliveryDeps,
   { key, options, outcome, previousHash, source, by, title, path }: OutcomeRequest,
 ): Promise<string | undefined> {
-  const { to, when, digest } = options;
+  const { when } = options;
   const { isSuccess, messageId, error } = outcome;
   if (isSuccess && when === 'on-failure') return undefined;
   const reply = isSuccess && messageId !== undefined ? await vault.messages.get(messageId) : undefined;
@@ -55,21 +55,36 @@ export async function deliverOutcome(
   if (text === '' || isSilentReply(text)) return undefined;
   const hash = await sha256(text);
   if (when === 'on-change' && hash === previousHash) return hash;
+  await deliverText(
+    { deliveries, settings, log },
+    {
+      ...{ key, options, text, source, by },
+      ...(title === undefined ? {} : { title }),
+      ...(path === undefined ? {} : { path }),
+      ...(reply?.outside ? { outside: reply.outside, quotedUrls: reply.quotedUrls ?? [] } : {}),
+    },
+  );
+  return hash;
+}
+
+interface TextRequest extends Omit<DeliveryRequest, 'target' | 'isForDigest'> {
+  options: Pick<DeliverOptions, 'to' | 'digest'>;
+}
+
+/** Delivers a text to destinations. Resolves once the deliveries are stored. `key`: the same for repeated calls about one text. */
+export async function deliverText(
+  { deliveries, settings, log }: Pick<OutcomeDeliveryDeps, 'deliveries' | 'settings' | 'log'>,
+  { key, options: { to, digest }, ...request }: TextRequest,
+): Promise<void> {
   for (const targetId of to) {
     const destination = settings().deliveries.targets.find(({ id }) => id === targetId);
     if (!destination) {
-      log.write('warn', 'deliveries', `The destination "${targetId}" does not exist any more`, { source });
+      log.write('warn', 'deliveries', `The destination "${targetId}" does not exist any more`, { source: request.source });
       continue;
     }
+    const { target } = destination;
     await (
       await deliveries.load()
-    ).send({
-      ...{ key: `${key}:${targetId}`, target: destination.target, text, source, by },
-      ...(title === undefined ? {} : { title }),
-      ...(path === undefined ? {} : { path }),
-      ...(digest === true ? { isForDigest: true } : {}),
-      ...(reply?.outside ? { outside: reply.outside, quotedUrls: reply.quotedUrls ?? [] } : {}),
-    });
+    ).send({ ...request, key: `${key}:${targetId}`, target, ...(digest === true ? { isForDigest: true } : {}) });
   }
-  return hash;
 }

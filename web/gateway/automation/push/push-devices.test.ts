@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
+import { linkedBrowsersPort } from '#shared/ports/linked-browsers-port.ts';
 import { createPushHandlers } from '../../../../bridge/capabilities/push-handlers.ts';
 import { verifies } from '../../../../tests/requirements.ts';
-import { FakeBridge } from '../../../../tests/support/fake-bridge.ts';
+import { createCapability, FakeBridge } from '../../../../tests/support/fake-bridge.ts';
 import { startPushService } from '../../../../tests/support/push-service.ts';
 import { createTestGateway, waitFor } from '../../../../tests/support/test-gateway.ts';
 
@@ -77,6 +78,36 @@ verifies('push/people', 'revoking a paired device ends its notifications', async
   expect((await client.call('push.list', {})).devices).toHaveLength(1);
   await gw.vault.collection('devices').remove('d1');
   await waitFor(async () => (await client.call('push.list', {})).devices.length === 0);
+});
+
+verifies('push/people', 'unlinking a browser ends its notifications, however its page was connected', async () => {
+  await using service = await startPushService();
+  const linked = new Set(['app-one', 'app-two']);
+  const browsers = createCapability(linkedBrowsersPort, {
+    'linked-browsers.list': async () => ({ browsers: [] }),
+    'linked-browsers.revoke': async ({ id }) => ({ revoked: linked.delete(id) }),
+  });
+  await using gw = await createTestGateway({ bridge: new FakeBridge(service.capability, browsers) });
+  const { client } = await gw.client();
+  const { GatewayClient } = await import('#shared/client/client.ts');
+  const own = await GatewayClient.connect(gw.link({ principal: 'app:local' }), { params: { clientName: 'page' } });
+  const remote = await GatewayClient.connect(gw.link({ principal: 'app:app-two' }), { params: { clientName: 'page' } });
+  const subscribe = (page: typeof own, id: string, browserId?: string) =>
+    page.call('push.subscribe', {
+      ...{ id, name: id, subscription: service.subscribe(id).subscription },
+      ...(browserId === undefined ? {} : { browserId }),
+    });
+  await subscribe(own, 'device-one', 'app-one');
+  // Its credential counts, not what it says.
+  await subscribe(remote, 'device-two', 'app-one');
+  await subscribe(own, 'unlinked-one');
+  const list = async () => (await client.call('push.list', {})).devices.map(({ id }) => id);
+  await client.call('device.unlink', { browserId: 'app-one' });
+  expect(await list()).toEqual(['device-two', 'unlinked-one']);
+  await expect(client.call('push.test', { id: 'device-one' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await expect(client.call('device.unlink', { browserId: 'app-one' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await client.call('device.unlink', { browserId: 'app-two' });
+  expect(await list()).toEqual(['unlinked-one']);
 });
 
 verifies('push/endpoint', 'messages go to public https addresses only, also after the name is resolved', async () => {

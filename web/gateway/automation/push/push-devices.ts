@@ -64,7 +64,16 @@ export class PushDevices {
   }
 
   /** Adds a device or replaces its subscription. Throws `INVALID_PARAMS` for invalid keys. */
-  async subscribe({ id, name, endpoint, keys }: Pick<PushDeviceRecord, 'id' | 'name' | 'endpoint' | 'keys'>, principal: string) {
+  async subscribe(
+    {
+      id,
+      name,
+      endpoint,
+      keys,
+      ...claimed
+    }: Pick<PushDeviceRecord, 'id' | 'name' | 'endpoint' | 'keys'> & { browserId?: string | undefined },
+    principal: string,
+  ): Promise<PushDevice> {
     const records = await this.#listRecords();
     if (records.length >= MAX_DEVICES && !records.some((record) => record.id === id))
       throw new RpcError('RATE_LIMITED', `At most ${MAX_DEVICES} devices can receive push notifications. Remove one first.`);
@@ -72,9 +81,12 @@ export class PushDevices {
       throw new RpcError('INVALID_PARAMS', 'The keys of the subscription are invalid. Turn push notifications off and on again.');
     });
     const pairedDeviceId = /^device:(.+)$/.exec(principal)?.[1];
+    // A page that uses the worker of its own browser has no credential.
+    const browserId = principal === 'app:local' ? claimed.browserId : /^app:(.+)$/.exec(principal)?.[1];
     const record: PushDeviceRecord = {
       ...{ id, name, endpoint, keys, createdAt: this.#deps.clock.now() },
       ...(pairedDeviceId === undefined ? {} : { pairedDeviceId }),
+      ...(browserId === undefined ? {} : { browserId }),
     };
     await this.#collection.put(record);
     // One browser has one subscription: an earlier id of it would show each message twice.
@@ -87,6 +99,15 @@ export class PushDevices {
   async remove(id: string): Promise<void> {
     if (!(await this.#collection.remove(id))) throw createNotFoundError();
     this.#deps.hub.emit({ event: 'push.changed', payload: { id, deleted: true } }, null);
+  }
+
+  /** Ends the subscriptions of a browser or paired device that has lost its access. */
+  async removeOwnedBy(owner: { browserId: string } | { pairedDeviceId: string }): Promise<void> {
+    for (const record of await this.#collection.list()) {
+      const isOwned = 'browserId' in owner ? record.browserId === owner.browserId : record.pairedDeviceId === owner.pairedDeviceId;
+      // It may have been removed meanwhile.
+      if (isOwned) await this.remove(record.id).catch(() => {});
+    }
   }
 
   /** Ids of all devices that may be sent to now. */

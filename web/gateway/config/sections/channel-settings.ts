@@ -1,3 +1,4 @@
+import { toIrcKey } from '#shared/irc-key.ts';
 import { id } from '#shared/rpc/frames.ts';
 import { modelParameters } from '#shared/rpc/model-parameters.ts';
 import { z } from '#shared/rpc/zod.ts';
@@ -107,12 +108,58 @@ const emailSettings = commonSettings.extend({
   senderName: z.string().max(200).optional(),
   /** Server, or its domain, whose `Authentication-Results` headers prove who sent a mail. */
   trustedServer: z.string().trim().min(1).max(255).optional(),
+  /** Whether the topmost such header counts, whoever wrote it. Otherwise nobody is answered without a named or known server. */
+  trustAnyServer: z.boolean().optional(),
   /** Whether unknown senders get a code; they are ignored by default. */
   sendCodes: z.boolean().optional(),
   allowedUsers: z.array(emailAddress).max(10_000).nullable().optional(),
   owners: z.array(emailAddress).max(10_000).nullable().optional(),
 });
 export type EmailSettings = z.infer<typeof emailSettings>;
+
+/** Account with the services of an IRC network: nicknames prove nothing. */
+const ircAccount = z
+  .string()
+  .trim()
+  .regex(/^[^\s~@!:,*?]{1,100}$/, 'must be the name of an account on the network')
+  .overwrite(toIrcKey);
+const ircRoom = z.string().trim().overwrite(toIrcKey);
+
+/** Settings of the channel for IRC. */
+const ircSettings = commonSettings.extend({
+  host: z
+    .string()
+    .max(300)
+    .regex(/^(\w+:\/\/)?[^\s/@]+\/?$/, 'must be a server such as irc.example.org or irc.example.org:6697')
+    .optional(),
+  nick: z
+    .string()
+    .trim()
+    .regex(/^[^\s:#&+!@,*?$~%\p{Cc}][^\s!@,*?\p{Cc}]{0,49}$/u, 'must be a nickname')
+    .optional(),
+  /** Account with the network's services; the nickname by default. */
+  accountName: z.string().trim().min(1).max(100).optional(),
+  accountPassword: z.string().max(500).optional(),
+  /** Channels to join, each with its key after a space if it has one. */
+  join: z
+    .array(
+      z
+        .string()
+        .trim()
+        .regex(/^[#&+!][^\s,:]{1,99}( [^\s,:]{1,50})?$/, 'must be a channel such as #perch'),
+    )
+    .max(50)
+    .nullable()
+    .optional(),
+  allowedUsers: z.array(ircAccount).max(10_000).nullable().optional(),
+  owners: z.array(ircAccount).max(100).nullable().optional(),
+  rooms: z
+    .array(ircRoom.regex(/^[#&+!][^\s,:]{1,99}$/, 'must be a channel such as #perch'))
+    .max(50)
+    .nullable()
+    .optional(),
+});
+export type IrcSettings = z.infer<typeof ircSettings>;
 
 const secret = z.string().max(4096).optional();
 /** Settings of channels with tokens and an API whose address can be changed. */
@@ -129,6 +176,7 @@ export const channelSettings = z
     discord: apiSettings.optional(),
     slack: apiSettings.optional(),
     email: emailSettings.optional(),
+    irc: ircSettings.optional(),
     /** Perch writes to `topic`, and reads `inboxTopic`. */
     ntfy: apiSettings.extend({ topic: ntfyTopic.nullish(), inboxTopic: ntfyTopic.nullish() }).optional(),
     whatsapp: apiSettings
@@ -165,7 +213,7 @@ interface StartableSpec {
   servers?(settings: Record<string, unknown>): string[];
 }
 
-/** A mail server's address as a URL, for comparing where the password is sent. */
+/** The address of a server as a URL, for comparing where the password is sent. */
 const toServerUrl = (address: unknown): string[] => (typeof address === 'string' ? [`https://${address.replace(/^\w+:\/\//, '')}`] : []);
 
 /** The channels that this gateway can start. */
@@ -187,6 +235,12 @@ const STARTABLE = {
   ntfy: { token: 'accessToken', isTokenOptional: true, needsBridge: false, apiBase: 'https://ntfy.sh' },
   whatsapp: { token: 'accessToken', secrets: ['secret', 'verifyToken'], needsBridge: true, apiBase: 'https://graph.facebook.com' },
   signal: { token: 'secret', isTokenOptional: true, needsBridge: true, apiBase: 'http://127.0.0.1:8080' },
+  irc: {
+    token: 'accountPassword',
+    isTokenOptional: true,
+    needsBridge: true,
+    servers: ({ host }: Record<string, unknown>) => toServerUrl(host),
+  },
   // The key is not sent anywhere: it only signs.
   nostr: { token: 'privateKey', needsBridge: false },
 } as const satisfies Record<string, StartableSpec>;
@@ -203,6 +257,7 @@ const SECRET_NAMES = [
   'privateKey',
   'token',
   'password',
+  'accountPassword',
   'secret',
   'clientSecret',
   'verifyToken',

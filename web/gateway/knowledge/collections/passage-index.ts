@@ -96,14 +96,14 @@ export class PassageIndex {
     return alive;
   }
 
-  /** The best passages of these collections by the words of a query, best first. */
-  search(query: string, collectionIds: readonly string[], limit: number): PassageHit[] {
+  /** The best passages of these collections by the words of a query, best first. `textIds`: only passages of these texts. */
+  search(query: string, collectionIds: readonly string[], limit: number, textIds?: ReadonlySet<string>): PassageHit[] {
     const segments = [...this.#segments.values()].filter(({ collectionId }) => collectionIds.includes(collectionId));
     if (segments.length === 0) return [];
     const view = this.#getView(segments);
     const concepts = extractConcepts(query, view, WEIGHTS).map((concept) => scoreConcept(view, concept, BM25));
     try {
-      return this.#rank(concepts, limit).flatMap(({ number, ...hit }) => {
+      return this.#rank(concepts, limit, textIds && createTextFilter(segments, textIds)).flatMap(({ number, ...hit }) => {
         const segment = segments.find(({ base, size }) => number >= base && number < base + size);
         return segment ? [{ collectionId: segment.collectionId, ...segment.getPlace(number), ...hit }] : [];
       });
@@ -119,7 +119,11 @@ export class PassageIndex {
     return (this.#view = new IndexView(this, segments));
   }
 
-  #rank(concepts: readonly ConceptScores[], limit: number): { number: number; score: number; coverage: number }[] {
+  #rank(
+    concepts: readonly ConceptScores[],
+    limit: number,
+    isWanted?: (number: number) => boolean,
+  ): { number: number; score: number; coverage: number }[] {
     const buffers = this.scratch.take(this.#end);
     const { scores: totals, touched } = buffers;
     let count = 0;
@@ -132,7 +136,9 @@ export class PassageIndex {
       }
     }
     const totalWorth = concepts.reduce((sum, { worth }) => sum + worth, 0);
-    const ranked = selectBest(touched.subarray(0, count), totals, Math.max(MIN_CANDIDATES, 2 * limit)).map((number) => {
+    const found = touched.subarray(0, count);
+    const wanted = isWanted ? found.filter(isWanted) : found;
+    const ranked = selectBest(wanted, totals, Math.max(MIN_CANDIDATES, 2 * limit)).map((number) => {
       const matched = concepts.reduce((sum, { worth, scores }) => sum + ((scores[number] ?? 0) > 0 ? worth : 0), 0);
       const coverage = totalWorth === 0 ? 0 : matched / totalWorth;
       return { number, score: (totals[number] ?? 0) * (1 - COVERAGE_WEIGHT + COVERAGE_WEIGHT * coverage), coverage };
@@ -167,6 +173,18 @@ export class PassageIndex {
     }
     [this.lengths, this.#end] = [lengths, end];
   }
+}
+
+/** A filter of passages, by number, that belong to these texts. */
+function createTextFilter(segments: readonly Segment[], textIds: ReadonlySet<string>): (number: number) => boolean {
+  const parts = segments.map((segment) => ({
+    segment,
+    wanted: Array.from({ length: segment.textCount }, (_, text) => textIds.has(segment.getText(text).textId)),
+  }));
+  return (number) => {
+    const part = parts.find(({ segment: { base, size } }) => number >= base && number < base + size);
+    return part?.wanted[part.segment.textIndexes[number - part.segment.base] ?? -1] === true;
+  };
 }
 
 /** Some segments as one index. */

@@ -1,4 +1,5 @@
 import { formatValuePath } from '#shared/truncate-text.ts';
+import { formatIssue } from '#shared/rpc/format-issue.ts';
 import type { z } from '#shared/rpc/zod.ts';
 
 /** Describes the first error of a schema validation as a sentence that names the member. */
@@ -6,5 +7,5 @@ export function formatZodError(error: z.ZodError, member = 'setting', subject = 
   const [issue] = error.issues;
   if (!issue) return `${subject} can’t be read.`;
   if (issue.code === 'unrecognized_keys') return `Unknown ${member} \`${formatValuePath([...issue.path, issue.keys[0] ?? ''])}\`.`;
-  return `${issue.path.length === 0 ? subject : `\`${formatValuePath(issue.path)}\``} ${issue.message}.`;
+  return `${formatIssue(issue, subject)}.`;
 }

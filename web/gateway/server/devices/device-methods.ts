@@ -1,4 +1,5 @@
 import { deviceContracts } from '#shared/rpc/methods/device-contracts.ts';
+import type { PushDevices } from '../../automation/push/push-devices.ts';
 import { requirePerson } from '../../system/person.ts';
 import type { Access } from '../access/access.ts';
 import { defineMethods } from '../../system/methods.ts';
@@ -6,9 +7,10 @@ import type { Lazy } from '../../system/modules.ts';
 
 interface DeviceMethodsDeps {
   access: Lazy<Pick<Access, 'devices' | 'browsers'>>;
+  pushDevices: Lazy<Pick<PushDevices, 'removeOwnedBy'>>;
 }
 
-export const deviceMethods = defineMethods(deviceContracts)(({ access }: DeviceMethodsDeps) => ({
+export const deviceMethods = defineMethods(deviceContracts)(({ access, pushDevices }: DeviceMethodsDeps) => ({
   'device.initiate': async ({ deviceName, scopes }, caller) => {
     // A device acts as a person: a program that could pair one could approve itself.
     requirePerson(caller, 'pair a device');
@@ -21,6 +23,7 @@ export const deviceMethods = defineMethods(deviceContracts)(({ access }: DeviceM
   },
   'device.revoke': async ({ deviceId }) => {
     await (await access.load()).devices.revoke(deviceId);
+    await (await pushDevices.load()).removeOwnedBy({ pairedDeviceId: deviceId });
     return { revoked: true };
   },
   'device.browsers': async () => {
@@ -29,6 +32,7 @@ export const deviceMethods = defineMethods(deviceContracts)(({ access }: DeviceM
   },
   'device.unlink': async ({ browserId }) => {
     await (await access.load()).browsers.unlink(browserId);
+    await (await pushDevices.load()).removeOwnedBy({ browserId });
     return { unlinked: true };
   },
 }));

@@ -6,14 +6,13 @@ import type { Scope } from '#shared/rpc/scopes.ts';
 import type { AudioConverter } from '../../audio/audio-converter.ts';
 import type { LogLevel } from '#shared/rpc/log-level.ts';
 import type { Clock } from '#shared/async/clock.ts';
-import type { SearchQuery } from '../../agent/web-search/search-service.ts';
-import type { FoundResults } from '../../agent/web-search/web-search.ts';
 import type { ModelEvent } from '../../providers/provider.ts';
 import type { Providers } from '../../providers/providers.ts';
 import type { Collection, UsageRecord } from '../../storage/vault-interface.ts';
 import type { ConversationRecord } from '../../storage/records/conversation-record.ts';
 import type { ApiFileRecord } from '../../storage/records/api-file-record.ts';
 import type { ResponseRecord } from '../../storage/records/response-record.ts';
+import type { ModelSearches } from './search/model-searches.ts';
 
 export interface HttpDeps {
   agents: {
@@ -27,15 +26,8 @@ export interface HttpDeps {
   convertAudio: AudioConverter['convert'];
   /** Whether an agent may search the web for a principal. */
   canSearch?(agentId: string, principal: string): Promise<boolean>;
-  /** Web search for models, by the service that the owner has chosen. */
-  webSearch?: {
-    /** Whether one is set up, and the caller may use it. */
-    isAvailable(principal: string): Promise<boolean>;
-    /** Rejects with `RpcError`. */
-    search(query: SearchQuery, principal: string, signal: AbortSignal): Promise<Pick<FoundResults, 'results' | 'note'>>;
-    /** Remembers that pages influenced these texts of an answer, for an agent that gets them back as earlier turns. */
-    label(texts: readonly string[], urls: readonly string[]): Promise<void>;
-  };
+  /** Searches for models. */
+  searches?: ModelSearches;
   /** Stored responses. */
   responses: Collection<ResponseRecord>;
   conversations: Collection<ConversationRecord>;

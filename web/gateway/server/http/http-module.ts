@@ -3,6 +3,7 @@ import type { AgentToolkit } from '../../agent/toolkit/agent-toolkit.ts';
 import { VAULT_SCOPE } from '../../agent/budgets/budget-scopes.ts';
 import type { Budgets } from '../../agent/budgets/budgets.ts';
 import type { Agents } from '../../agent/agents.ts';
+import type { Collections } from '../../agent/collections/collections.ts';
 import type { Wikis } from '../../agent/knowledge/wiki/wikis.ts';
 import type { RunsDeps } from '../../agent/runs/run-types.ts';
 import type { Runs } from '../../agent/runs/runs.ts';
@@ -35,6 +36,7 @@ interface HttpNeeds extends Pick<HttpDeps, 'clock' | 'fault' | 'version'> {
   budgets: Lazy<Budgets>;
   config: Pick<Config, 'settings'>;
   webSearch: Lazy<Pick<WebSearch, 'search'>>;
+  collections: Lazy<Collections>;
 }
 
 /** `/v1` and `/mcp`: a page does not need them. */
@@ -42,19 +44,19 @@ export const httpModule = defineModule<HttpNeeds>()({
   name: 'http',
   needs: [
     ...(['clock', 'fault', 'version', 'bridge', 'audio', 'providers', 'runs', 'runDeps', 'agents', 'rights'] as const),
-    ...(['log', 'tools', 'wikis', 'labels', 'agentToolkit', 'budgets', 'config', 'webSearch'] as const),
+    ...(['log', 'tools', 'wikis', 'labels', 'agentToolkit', 'budgets', 'config', 'webSearch', 'collections'] as const),
   ],
   async load({ runDeps, rights, ...needs }) {
     const { vault, timeZone, agent } = runDeps;
     const { providers, clock, version, fault, tools, labels, bridge, audio, log } = needs;
-    const [budgets, { createHttpHandler }, { HttpAgents }, { speechPort }, { isolateKeySessions }, { createModelWebSearch }] =
+    const [budgets, { createHttpHandler }, { HttpAgents }, { speechPort }, { isolateKeySessions }, { createModelSearches }] =
       await Promise.all([
         needs.budgets.load(),
         import('./http-handler.ts'),
         import('../../agent/runs/http-agents.ts'),
         import('#shared/ports/speech-port.ts'),
         import('./key-sessions.ts'),
-        import('./search/model-web-search.ts'),
+        import('./search/model-searches.ts'),
       ]);
     return createHttpHandler({
       agents: isolateKeySessions(new HttpAgents({ ...runDeps, ...needs }), rights.scopes),
@@ -72,7 +74,7 @@ export const httpModule = defineModule<HttpNeeds>()({
       },
       canSearch: async (agentId, principal) =>
         (await tools.listOffered(agent(agentId), principal)).some(({ name }) => name === 'web_search'),
-      webSearch: createModelWebSearch({ ...needs, rights }),
+      searches: createModelSearches({ ...needs, rights, agent }),
       hasVaultBudget: () => budgets.hasVaultBudget,
       note: (level, message, fields) => log.write(level, 'http', message, fields),
       speak: (params, signal) => bridge.call(speechPort, 'speech.speak', params, { signal }),

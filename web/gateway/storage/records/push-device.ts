@@ -10,6 +10,8 @@ export interface PushDeviceRecord {
   createdAt: number;
   /** The paired device whose credential was used; revoking it ends the subscription. */
   pairedDeviceId?: string;
+  /** The browser linked at a bridge that subscribed; unlinking it ends the subscription. */
+  browserId?: string;
   lastSentAt?: number;
   problem?: string;
 }

@@ -66,10 +66,30 @@ export interface SearchCallItem {
   action: { type: 'search'; query: string; queries: string[]; sources?: { type: 'url'; url: string }[] };
 }
 
+/** A search of collections that Perch has run for the model. */
+export interface FileSearchCallItem {
+  type: 'file_search_call';
+  id: string;
+  status: 'in_progress' | 'completed' | 'failed';
+  queries: string[];
+  /** Null unless the request has asked for them. */
+  results: FileSearchResult[] | null;
+}
+
+interface FileSearchResult {
+  file_id: string;
+  filename: string;
+  /** 0 to 1. */
+  score: number;
+  text: string;
+  attributes: Readonly<Record<string, string | number>>;
+}
+
+type HostedCallItem = SearchCallItem | FileSearchCallItem;
 /** Item of a conversation. */
-export type Item = MessageItem | CallItem | CustomCallItem | CallOutputItem | ReasoningItem | SearchCallItem;
+export type Item = MessageItem | CallItem | CustomCallItem | CallOutputItem | ReasoningItem | HostedCallItem;
 /** Item that a model can create. */
-export type OutputItem = MessageItem | CallItem | CustomCallItem | ReasoningItem | SearchCallItem;
+export type OutputItem = MessageItem | CallItem | CustomCallItem | ReasoningItem | HostedCallItem;
 
 /** A stored response. */
 export interface ResponseRecord {

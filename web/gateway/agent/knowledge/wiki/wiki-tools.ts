@@ -5,12 +5,13 @@ import { defineTool } from '../../tools/define-tool.ts';
 import type { Tool, ToolContext } from '../../tools/tool-registry.ts';
 import { type ContentLabels, getLabelSources } from '../../trust/content-labels.ts';
 import { getTextPage } from '../../workspace/text-page.ts';
+import type { Claim } from '../../../knowledge/wiki/claim.ts';
 import { findContradictingPairs } from '../../../knowledge/wiki/contradiction/contradiction.ts';
 import { toClaimView } from '../../../knowledge/wiki/wiki-views.ts';
 import { computeVersion } from '../../../knowledge/wiki/wiki-page.ts';
 import { findChatOrigins } from '../provenance/find-origins.ts';
 import type { Vault } from '../../../storage/vault-interface.ts';
-import { toPageLabel, WIKI_FOLDER } from './page-label.ts';
+import { toClaimLabel, toPageLabel, WIKI_FOLDER } from './page-label.ts';
 import type { ClaimOrigin, OpenWiki, Wikis } from './wikis.ts';
 import type { Lazy } from '../../../system/modules.ts';
 
@@ -45,12 +46,16 @@ export function wikiTools({
 }): Tool[] {
   const getOwnWiki = async ({ agentId }: ToolContext): Promise<OpenWiki> => (await wikis.load()).getWiki(agentId);
   const toName = ({ workspace }: OpenWiki, page: string): string => toPageLabel(workspace, page);
-  /** Taints the run with the labels of these pages. */
-  const addTaint = async (pages: readonly string[], context: ToolContext): Promise<void> => {
-    if (!context.taint || pages.length === 0) return;
+  /** Taints the run with the labels of these pages, and of these claims with their pages. */
+  const addTaint = async (context: ToolContext, pages: readonly string[], claims: readonly Claim[] = []): Promise<void> => {
+    if (!context.taint || pages.length + claims.length === 0) return;
     const wiki = await getOwnWiki(context);
     const labelled = await labels.list('file', `${wiki.workspace}/${WIKI_FOLDER}/`);
-    context.taint.add(pages.flatMap((page) => labelled.get(toName(wiki, page)) ?? []));
+    const names = [
+      ...[...pages, ...claims.map(({ pagePath }) => pagePath)].map((page) => toName(wiki, page)),
+      ...claims.map((claim) => toClaimLabel(wiki.workspace, claim.id)),
+    ];
+    context.taint.add(names.flatMap((name) => labelled.get(name) ?? []));
   };
   /** Excludes labelled pages in an untainted run, because their names are content too. */
   const filterReviewed = async <P extends { path: string }>(pages: P[], context: ToolContext): Promise<P[]> => {
@@ -79,9 +84,11 @@ export function wikiTools({
       async run({ query, limit }, context) {
         const { search } = await getOwnWiki(context);
         const hits = await search.search(query, limit);
+        const claims = hits.flatMap((hit) => hit.claim ?? []);
         await addTaint(
-          hits.map((hit) => hit.path),
           context,
+          hits.map((hit) => hit.path),
+          claims,
         );
         return {
           results: hits.map(({ kind, path: page, title, text: found, claim }) => ({
@@ -116,11 +123,11 @@ export function wikiTools({
         }
         const page = await vault.getPage(name);
         if (!page) throw new RpcError('NOT_FOUND', `No page with path "${name}" in the wiki. Find pages with wiki_search.`);
-        await addTaint([page.path], context);
+        await addTaint(context, [page.path], page.claims);
         const backlinks = await filterReviewed(await vault.backlinks(page.path), context);
         await addTaint(
-          backlinks.map((link) => link.path),
           context,
+          backlinks.map((link) => link.path),
         );
         return {
           ...{ path: page.path, title: page.title, tags: page.tags ?? [], version: computeVersion(page) },
@@ -150,10 +157,8 @@ export function wikiTools({
               ...conflict,
             }))
           : await findContradictingPairs(all, { most: limit, signal: context.signal });
-        await addTaint(
-          pairs.flatMap(({ claims: both }) => both.map((claim) => claim.pagePath)),
-          context,
-        );
+        const found = pairs.flatMap((pair) => pair.claims);
+        await addTaint(context, [], found);
         return {
           pairs: pairs
             .slice(0, limit)
@@ -211,6 +216,8 @@ export function wikiTools({
         const claim = await change((claims) => claims.addClaim(page, sentence, sources, tags, confidence), origin);
         await prepare();
         const contradictions = await vault.claims.findContradictions(claim, context.signal);
+        const contradicting = contradictions.map(({ claim: other }) => other);
+        await addTaint(context, [], contradicting);
         return {
           claim: toClaimView(claim),
           contradictions: contradictions
@@ -242,7 +249,9 @@ export function wikiTools({
       params: z.strictObject({ id, reason: reason.describe('Why it is not true'), evidence: evidence.default([]) }),
       async run({ id: claimId, reason: refutation, evidence: sources }, context) {
         const [{ change }, origin] = [await getOwnWiki(context), await findOrigin(refutation, context)];
-        return toClaimView(await change((claims) => claims.refuteClaim(claimId, refutation, sources), origin));
+        const refuted = await change((claims) => claims.refuteClaim(claimId, refutation, sources), origin);
+        await addTaint(context, [], [refuted]);
+        return toClaimView(refuted);
       },
     }),
   ];

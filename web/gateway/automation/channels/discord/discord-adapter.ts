@@ -8,12 +8,15 @@ import type {
   ButtonPress,
   ChannelAdapter,
   DeletedMessage,
+  FilePart,
   PollContext,
   PollResult,
   Post,
   SendContext,
 } from '../channel-adapter.ts';
+import { getHelpText } from '../chat-commands.ts';
 import { PlatformError } from '../platform-request.ts';
+import { PollWait } from '../poll-wait.ts';
 import { splitText } from '../split-text.ts';
 import { DiscordApi, type DiscordApiDeps } from './discord-api.ts';
 import { DiscordConnection, type DiscordSession, SessionEndedError } from './discord-connection.ts';
@@ -23,8 +26,6 @@ import { MissedMessages } from './missed-messages.ts';
 const MAX_CHARS = 2000;
 const MAX_FILE_BYTES = 20 * 1024 * 1024;
 const UPLOAD_TIMEOUT_MS = 120_000;
-/** Duration of a poll without news. */
-const POLL_MS = 30_000;
 /** Pause before a new session, as Discord asks for. */
 const NEW_SESSION_PAUSE_MS = 2_000;
 /** Failed attempts after which a new session begins. */
@@ -64,9 +65,10 @@ interface DiscordAdapterDeps extends DiscordApiDeps {
 export class DiscordAdapter implements ChannelAdapter {
   readonly name = 'Discord';
   readonly minRetryMs = 2_000;
-  readonly help = 'Hello! Send me a message and an agent replies. !new starts a new chat, !stop stops the current reply.';
+  readonly help = getHelpText();
   readonly #deps: Required<DiscordAdapterDeps>;
   readonly #api: DiscordApi;
+  readonly #news: PollWait;
   readonly #channels = new Map<string, ChannelInfo>();
   readonly #directChannels = new Map<string, string>();
   readonly #pressTokens = new Map<string, string>();
@@ -79,11 +81,11 @@ export class DiscordAdapter implements ChannelAdapter {
   #session: DiscordSession | undefined;
   #failedResumes = 0;
   #missed: MissedMessages | undefined;
-  #wake = (): void => {};
 
   constructor(deps: DiscordAdapterDeps) {
     this.#deps = { openSocket: (url) => new WebSocket(url), ...deps };
     this.#api = new DiscordApi(deps);
+    this.#news = new PollWait(deps.clock);
   }
 
   async poll({ cursors, signal }: PollContext): Promise<PollResult> {
@@ -184,7 +186,7 @@ export class DiscordAdapter implements ChannelAdapter {
 
   close(): void {
     this.#connection?.close();
-    this.#wake();
+    this.#news.wake();
   }
 
   /** Continues the session, or begins a new one and fetches the messages of the time between. */
@@ -209,7 +211,7 @@ export class DiscordAdapter implements ChannelAdapter {
       ...{ url, session, token, clock, openSocket },
       intents: readsAllMessages ? INTENTS | MESSAGE_CONTENT_INTENT : INTENTS,
       onDispatch: (type, data) => this.#onDispatch(type, data),
-      onEnd: () => this.#wake(),
+      onEnd: () => this.#news.wake(),
     });
     this.#connection = connection;
     try {
@@ -241,13 +243,13 @@ export class DiscordAdapter implements ChannelAdapter {
         // Discord also sends updates for previews of links.
         if (!message || (type === 'MESSAGE_UPDATE' && typeof message.edited_timestamp !== 'string')) return;
         this.#messages.push(message);
-        return this.#wake();
+        return this.#news.wake();
       }
       case 'MESSAGE_DELETE': {
         const { data: deleted } = deletedMessage.safeParse(data);
         if (!deleted) return;
         this.#deleted.push({ to: deleted.channel_id, platformId: deleted.id });
-        return this.#wake();
+        return this.#news.wake();
       }
       case 'INTERACTION_CREATE': {
         const found = toButtonPress(data);
@@ -256,7 +258,7 @@ export class DiscordAdapter implements ChannelAdapter {
         this.#pressTokens.set(found.press.id, found.token);
         const [oldest] = this.#pressTokens.keys();
         if (this.#pressTokens.size > MAX_PRESSES && oldest !== undefined) this.#pressTokens.delete(oldest);
-        return this.#wake();
+        return this.#news.wake();
       }
       case 'GUILD_CREATE': {
         const { channels = [], threads = [] } = guild.safeParse(data).data ?? {};
@@ -272,10 +274,7 @@ export class DiscordAdapter implements ChannelAdapter {
   /** Resolves when there is something to report, or the connection has ended. */
   async #waitForNews(signal: AbortSignal): Promise<void> {
     if (this.#messages.length + this.#deleted.length + this.#presses.length > 0) return;
-    const woken = new AbortController();
-    this.#wake = () => woken.abort();
-    await sleep(this.#deps.clock, POLL_MS, AbortSignal.any([signal, woken.signal])).catch(() => {});
-    signal.throwIfAborted();
+    await this.#news.wait(signal);
   }
 
   /** The channel of a post: a private chat if the id is a person's. */
@@ -325,8 +324,6 @@ export class DiscordAdapter implements ChannelAdapter {
 
 /** The only reaction that the account uses. */
 const WORKING_EMOJI = '👀';
-
-type FilePart = Parameters<NonNullable<ChannelAdapter['sendFile']>>[1];
 
 const toComponents = (buttons: readonly Button[] | undefined): object =>
   buttons && buttons.length > 0

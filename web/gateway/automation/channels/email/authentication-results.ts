@@ -2,7 +2,7 @@
 export type SenderProof =
   /** By a server that the settings name. */
   | 'proven'
-  /** By the topmost header, whose server the settings don't name: if the mailbox's server adds none, a sender could have written it. */
+  /** By the topmost header, whose server nobody has named: if the mailbox's server adds none, a sender could have written it. */
   | 'claimed'
   | 'failed'
   /** The server has added no results. */
@@ -35,11 +35,15 @@ export const findKnownServer = (imapHost: string): string | undefined => KNOWN_S
 /** Reads the `Authentication-Results` headers (RFC 8601) of a mail, in order. `trusted`: name of the server, or of its domain. */
 export function proveSender(headers: readonly string[], domain: string, trusted: string | undefined): SenderProof {
   const parsed = headers.map(parseResults);
+  // Senders can only add headers below those of the server, so each of its names counts once. Some have a name for each method.
   const counted =
     trusted === undefined
       ? parsed.slice(0, 1)
-      : parsed.filter(({ server }) => server === trusted.toLowerCase() || server.endsWith(`.${trusted.toLowerCase()}`));
-  // Some servers write one header for each method: the topmost one about a method counts, since senders can only add others below.
+      : parsed.filter(
+          ({ server }, index) =>
+            (server === trusted.toLowerCase() || server.endsWith(`.${trusted.toLowerCase()}`)) &&
+            parsed.findIndex((other) => other.server === server) === index,
+        );
   const find = (method: string): AuthenticationResults | undefined =>
     counted.find(({ results }) => results.some((each) => each.method === method));
   const decisive = find('dmarc') ?? find('dkim');

@@ -1,18 +1,18 @@
 import { fromBase64 } from '#shared/base64.ts';
-import { type MailPosition, mailPosition, type MailServer, type OutgoingMail } from '#shared/ports/mail-port.ts';
+import { mailPort, type MailPosition, mailPosition, type MailServer, type OutgoingMail } from '#shared/ports/mail-port.ts';
 import { sha256 } from '#shared/sha256.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import type { EmailSettings } from '../../../config/sections/channel-settings.ts';
 import type { Bridge } from '../../../ports/bridge-interface.ts';
 import type { IncomingFile, IncomingMessage, PendingMessage } from '../../../storage/records/channel-state.ts';
-import type { ChannelAdapter, PollContext, PollResult, Post, SendContext, SentReceipt } from '../channel-adapter.ts';
+import type { ChannelAdapter, FilePart, PollContext, PollResult, Post, SendContext, SentReceipt } from '../channel-adapter.ts';
 import { toMessageHtml } from '../markdown-html.ts';
 import { PlatformError } from '../platform-request.ts';
 import { canWrite } from '../senders.ts';
 import { splitText } from '../split-text.ts';
 import { findKnownServer } from './authentication-results.ts';
 import { type MailAccount, readAttachment, readMail } from './incoming-mail.ts';
-import { callMail } from './mail-client.ts';
+import { callPlatformPort } from '../platform-port.ts';
 import { limitReferences, type MailThread, parseThread, toReplySubject } from './mail-thread.ts';
 import { type MailProtocol, parseMailServer } from './mail-servers.ts';
 import { createMessageId, toThreadKey } from './message-ids.ts';
@@ -31,6 +31,8 @@ const toMissingProblem = (trusted: string | undefined): string =>
   trusted === undefined
     ? NO_RESULTS
     : `Mails have no Authentication-Results header of ${trusted}, so they are ignored. Check channels.email.trustedServer.`;
+const NO_TRUSTED_SERVER =
+  'All mails are ignored until you set channels.email.trustedServer: Perch doesn’t know yet which server’s checks of senders it can trust.';
 const NO_RESULTS =
   'The mail server doesn’t say whether senders are genuine (no Authentication-Results header), so their mails are ignored. Set up DKIM and DMARC checks there, or use another provider.';
 
@@ -74,7 +76,7 @@ export class EmailAdapter implements ChannelAdapter {
     const waitSeconds = Math.min(pollIntervalSeconds ?? DEFAULT_CHECK_SECONDS, MAX_CHECK_SECONDS);
     // The first poll, and the one after a failure, does not wait, to report the status soon.
     const waitMs = isHealthy && after !== null ? waitSeconds * 1000 : 0;
-    const { position, mails } = await callMail(this.#deps.bridge, 'mail.poll', { server, folder, after, waitMs }, signal);
+    const { position, mails } = await callPlatformPort(this.#deps.bridge, mailPort, 'mail.poll', { server, folder, after, waitMs }, signal);
     const messages: IncomingMessage[] = [];
     const receipts: SentReceipt[] = [];
     const ignored = new Map<IgnoredReason, number>();
@@ -89,7 +91,7 @@ export class EmailAdapter implements ChannelAdapter {
     const ignoredCount = [...ignored.values()].reduce((sum, count) => sum + count, Number(cursors['ignored'] ?? 0));
     if (ignored.size > 0) this.#deps.note('Ignored mails', { ...Object.fromEntries(ignored), total: ignoredCount });
     this.#isHealthy = true;
-    const problem = this.#verified?.problem ?? this.#sourceProblem;
+    const problem = this.#verified?.problem ?? (this.#isAnyoneBelieved() ? this.#sourceProblem : NO_TRUSTED_SERVER);
     return {
       ...{ messages, receipts, nextMs: 0 },
       cursors: { mailbox, position: JSON.stringify(position), ignored: String(ignoredCount) },
@@ -140,7 +142,7 @@ export class EmailAdapter implements ChannelAdapter {
   async fetchFile({ id }: IncomingFile, signal: AbortSignal): Promise<{ bytes: Uint8Array<ArrayBuffer>; mimeType: string }> {
     const [uidValidity = '', uid, index] = id.split('/');
     const params = { server: this.#getServer('imap'), folder: this.#deps.settings().folder, uidValidity, uid: Number(uid) };
-    const { source } = await callMail(this.#deps.bridge, 'mail.fetch', params, signal);
+    const { source } = await callPlatformPort(this.#deps.bridge, mailPort, 'mail.fetch', params, signal);
     const attachment = await readAttachment(fromBase64(source), Number(index));
     if (!attachment) throw new PlatformError('The mail has no such attachment.', { refused: true });
     return attachment;
@@ -157,12 +159,17 @@ export class EmailAdapter implements ChannelAdapter {
     return { address: this.#address, trusted: trustedServer ?? findKnownServer(this.#getServer('imap').host) };
   }
 
+  /** Whether there is a server whose word about senders counts. */
+  #isAnyoneBelieved(): boolean {
+    return this.#getAccount().trusted !== undefined || this.#deps.settings().trustAnyServer === true;
+  }
+
   /** Why a mail is ignored; undefined if it is not. Nobody is told, since the sender may be forged. */
   #findReason({ message, proof }: Extract<Awaited<ReturnType<typeof readMail>>, { kind: 'message' }>): IgnoredReason | undefined {
     const settings = this.#deps.settings();
     const isKnown = canWrite(settings, message);
     if (proof === 'missing' && isKnown) this.#sourceProblem = toMissingProblem(this.#getAccount().trusted);
-    if (proof === 'failed' || proof === 'missing') return 'unverified';
+    if (proof === 'failed' || proof === 'missing' || !this.#isAnyoneBelieved()) return 'unverified';
     this.#sourceProblem = undefined;
     return isKnown || settings.sendCodes === true ? undefined : 'unknown';
   }
@@ -173,7 +180,7 @@ export class EmailAdapter implements ChannelAdapter {
     if (this.#verified && (this.#verified.problem === undefined || clock.now() - this.#verified.at < VERIFY_INTERVAL_MS)) return;
     const server = this.#getServer('smtp');
     try {
-      await callMail(bridge, 'mail.verify', { server }, signal);
+      await callPlatformPort(bridge, mailPort, 'mail.verify', { server }, signal);
       this.#verified = { at: clock.now(), problem: undefined };
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error;
@@ -214,13 +221,19 @@ export class EmailAdapter implements ChannelAdapter {
 
   async #sendMail(mail: OutgoingMail, signal: AbortSignal): Promise<string> {
     const [server, copyTo] = [this.#getServer('smtp'), this.#getServer('imap')];
-    await callMail(this.#deps.bridge, 'mail.send', { server, copyTo, mail }, signal);
+    await callPlatformPort(this.#deps.bridge, mailPort, 'mail.send', { server, copyTo, mail }, signal);
     return mail.messageId;
   }
 
   /** Undefined if it is not found: not every server files what it has sent, so nothing proves that it was not. */
   async #find(messageId: string, signal: AbortSignal): Promise<string | undefined> {
-    const { isFound } = await callMail(this.#deps.bridge, 'mail.find', { server: this.#getServer('imap'), messageId }, signal);
+    const { isFound } = await callPlatformPort(
+      this.#deps.bridge,
+      mailPort,
+      'mail.find',
+      { server: this.#getServer('imap'), messageId },
+      signal,
+    );
     return isFound ? messageId : undefined;
   }
 
@@ -232,8 +245,6 @@ export class EmailAdapter implements ChannelAdapter {
     return this.#createId(`${id}/${index}`, await toThreadKey(id));
   }
 }
-
-type FilePart = Parameters<NonNullable<ChannelAdapter['sendFile']>>[1];
 
 const attach = (mail: OutgoingMail, { filename: name = 'file', mimeType, data }: FilePart): OutgoingMail => ({
   ...mail,

@@ -132,6 +132,26 @@ describe('e-mail', () => {
     expect(at.smtp.sent.flatMap(({ to }) => to)).toEqual(['ada@example.com']);
   });
 
+  verifies('channels/email-senders', 'without a named or known server nobody passes, unless the owner trusts any', async () => {
+    await using at = await createEmailGateway({ trustedServer: null, owners: ['ada@example.com'], sendCodes: true });
+    await at.passes(async () => (await at.status()).problem?.includes('set channels.email.trustedServer') === true, 'a problem');
+    at.receive({ id: 'f1' });
+    at.receive({ id: 'f2', from: 'bob@example.net' });
+    await at.passes(async () => (await at.state())?.cursors['ignored'] === '2', 'two are ignored');
+    expect(at.smtp.sent).toEqual([]);
+    await at.client.call('config.patch', { patch: { channels: { email: { trustAnyServer: true } } } });
+    await at.passes(async () => (await at.status()).problem === undefined, 'no problem');
+    at.receive({ id: 'm1', subject: 'Now' });
+    await at.passes(() => at.smtp.sent.length === 1, 'an answer');
+    await at.settles();
+    expect(at.gw.calls).toHaveLength(1);
+    // A header that anybody could have written does not make a mail the owner’s word.
+    const { messages } = await at.client.call('chat.history', {
+      sessionId: (await at.client.call('sessions.list', {})).sessions[0]?.sessionId ?? '',
+    });
+    expect(messages[0]).toMatchObject({ outside: [expect.stringContaining('channel:email')] });
+  });
+
   verifies('channels/email-senders', 'with sendCodes, unknown senders that are genuine get a code', async () => {
     await using at = await createEmailGateway({ sendCodes: true, allowedUsers: null });
     await at.runs();

@@ -46,6 +46,8 @@ describe('proof of the sender', () => {
   verifies('channels/email-senders', 'headers that a sender has added prove nothing', () => {
     const forged = 'mx.example.org; dmarc=pass header.from=example.com';
     expect(prove(['mx.example.org; dmarc=fail header.from=example.com', forged])).toBe('failed');
+    // Below a header of the same server that says nothing about the domain.
+    expect(prove(['mx.example.org; spf=pass smtp.mailfrom=evil.example', forged])).toBe('failed');
     expect(prove(['mx.evil.example; dmarc=pass header.from=example.com'])).toBe('missing');
     expect(prove(['notmx.example.org; dmarc=pass header.from=example.com'])).toBe('missing');
     // In comments, quotes, and values.

@@ -1,7 +1,8 @@
 import { fromBase64 } from '#shared/base64.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { IncomingFile, IncomingMessage, PendingMessage } from '../../../storage/records/channel-state.ts';
-import type { ButtonPress, ChannelAdapter, PollContext, PollResult, Post, SendContext, SentReceipt } from '../channel-adapter.ts';
+import type { ButtonPress, ChannelAdapter, FilePart, PollContext, PollResult, Post, SendContext, SentReceipt } from '../channel-adapter.ts';
+import { getHelpText } from '../chat-commands.ts';
 import { canWrite, type ChannelAccess, getAccessMode } from '../senders.ts';
 import { splitText } from '../split-text.ts';
 import { MatrixApi, type MatrixApiDeps } from './matrix-api.ts';
@@ -47,7 +48,7 @@ interface MatrixAdapterDeps extends MatrixApiDeps {
 export class MatrixAdapter implements ChannelAdapter {
   readonly name = 'Matrix';
   readonly minRetryMs = 2_000;
-  readonly help = 'Hello! Send me a message and an agent replies. !new starts a new chat, !stop stops the current reply.';
+  readonly help = getHelpText();
   readonly #deps: MatrixAdapterDeps;
   readonly #api: MatrixApi;
   readonly #rooms: MatrixRooms;
@@ -314,5 +315,3 @@ export class MatrixAdapter implements ChannelAdapter {
     await this.#sendEvent(roomId, 'm.room.message', crypto.randomUUID(), { ...content, ...relation }, signal);
   }
 }
-
-type FilePart = Parameters<NonNullable<ChannelAdapter['sendFile']>>[1];

@@ -1,12 +1,13 @@
 import { decode, npubEncode } from 'nostr-tools/nip19';
 import { getPublicKey, type NostrEvent } from 'nostr-tools/pure';
 import type { Clock } from '#shared/async/clock.ts';
-import { abortable, sleep } from '#shared/async/watchdog.ts';
+import { abortable } from '#shared/async/watchdog.ts';
 import { yieldToEventLoop } from '#shared/async/time-slicer.ts';
 import type { IncomingMessage, PendingMessage } from '../../../storage/records/channel-state.ts';
 import type { ChannelAdapter, PollContext, PollResult, Post, SendContext, SentReceipt } from '../channel-adapter.ts';
-import { parseChatCommand } from '../chat-commands.ts';
+import { getHelpText, parseChatCommand } from '../chat-commands.ts';
 import { PlatformError } from '../platform-request.ts';
+import { POLL_MS, PollWait } from '../poll-wait.ts';
 import { splitText } from '../split-text.ts';
 import {
   createRumor,
@@ -27,8 +28,6 @@ import { SenderPositions } from './sender-positions.ts';
 
 /** Maximum bytes of a message's text: encryption allows 65,535 with all escapes. */
 const MAX_TEXT_BYTES = 20_000;
-/** Duration of a poll without news. */
-const POLL_MS = 30_000;
 /** Number of received events that are decrypted per poll, and of those that wait. */
 const MAX_PER_POLL = 200;
 const MAX_WAITING = 5_000;
@@ -57,11 +56,12 @@ interface NostrAdapterDeps {
 export class NostrAdapter implements ChannelAdapter {
   readonly name = 'Nostr';
   readonly minRetryMs = 2_000;
-  readonly help = 'Hello! Send me a message and an agent replies. /new starts a new chat, /stop stops the current reply.';
+  readonly help = getHelpText('/');
   readonly #deps: Required<NostrAdapterDeps>;
   #keys: { secret: Uint8Array<ArrayBuffer>; public: string } | undefined;
   #relays: RelayConnection[] = [];
   readonly #messageRelays: MessageRelays;
+  readonly #news: PollWait;
   /** Events from relays that are not decrypted yet. */
   #incoming: unknown[] = [];
   #receipts: SentReceipt[] = [];
@@ -72,10 +72,10 @@ export class NostrAdapter implements ChannelAdapter {
   #positions: SenderPositions | undefined;
   /** Whether a poll has ended: the first one ends as soon as the status is known. */
   #hasPolled = false;
-  #wake = (): void => {};
 
   constructor(deps: NostrAdapterDeps) {
     this.#deps = { openSocket: (url) => new WebSocket(url), ...deps };
+    this.#news = new PollWait(deps.clock);
     this.#messageRelays = new MessageRelays({ clock: deps.clock, getOwn: () => this.#relays });
   }
 
@@ -127,7 +127,7 @@ export class NostrAdapter implements ChannelAdapter {
   close(): void {
     this.#closing.abort();
     for (const relay of this.#relays) relay.close();
-    this.#wake();
+    this.#news.wake();
   }
 
   /** The account's keys. Throws `PlatformError` if the setting is not a key. */
@@ -165,12 +165,12 @@ export class NostrAdapter implements ChannelAdapter {
         },
         onEvent: (event) => {
           if (this.#incoming.length < MAX_WAITING) this.#incoming.push(event);
-          this.#wake();
+          this.#news.wake();
         },
         onChange: () => {
           if (relay.isOpen && !relay.hasStoredEvents)
             void this.#messageRelays.announce(relay, relays, sign, this.#closing.signal).catch(() => {});
-          this.#wake();
+          this.#news.wake();
         },
       });
       return relay;
@@ -187,10 +187,7 @@ export class NostrAdapter implements ChannelAdapter {
     while (!hasNews()) {
       const remainingMs = deadline - this.#deps.clock.monotonic();
       if (remainingMs <= 0) return;
-      const woken = new AbortController();
-      this.#wake = () => woken.abort();
-      await sleep(this.#deps.clock, remainingMs, AbortSignal.any([signal, woken.signal])).catch(() => {});
-      signal.throwIfAborted();
+      await this.#news.wait(signal, remainingMs);
     }
   }
 
@@ -287,7 +284,7 @@ export class NostrAdapter implements ChannelAdapter {
       await this.#publish(urls, await wrapRumor(this.#secretKey, rumor, recipient), signal);
     }
     this.#receipts.push({ sentId: rumor.id, state: 'delivered', at: this.#deps.clock.now() });
-    this.#wake();
+    this.#news.wake();
     return rumor.id;
   }
 

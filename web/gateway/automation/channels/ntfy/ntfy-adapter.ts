@@ -2,9 +2,10 @@ import { fromBase64 } from '#shared/base64.ts';
 import { sha256 } from '#shared/sha256.ts';
 import { sleep } from '#shared/async/watchdog.ts';
 import type { IncomingFile, IncomingMessage, PendingMessage } from '../../../storage/records/channel-state.ts';
-import type { ChannelAdapter, PollContext, PollResult, Post, SendContext } from '../channel-adapter.ts';
-import { parseChatCommand } from '../chat-commands.ts';
+import type { ChannelAdapter, FilePart, PollContext, PollResult, Post, SendContext } from '../channel-adapter.ts';
+import { getHelpText, parseChatCommand } from '../chat-commands.ts';
 import { PlatformError } from '../platform-request.ts';
+import { PollWait } from '../poll-wait.ts';
 import { splitText } from '../split-text.ts';
 import { NtfyApi, type NtfyApiDeps, type NtfyEvent, parseNtfyEvent, TOPIC } from './ntfy-api.ts';
 
@@ -16,7 +17,6 @@ const UPLOAD_TIMEOUT_MS = 120_000;
 const MAX_SUBSCRIPTION_MS = 5 * 60_000;
 /** Interval of checks of a server that is only written to. */
 const CHECK_MS = 5 * 60_000;
-const POLL_MS = 30_000;
 const MAX_EVENT_CHARS = 256 * 1024;
 /** Difference that is assumed between the server's clock and this one, in seconds. */
 const CLOCK_SKEW_S = 120;
@@ -37,17 +37,18 @@ export class NtfyAdapter implements ChannelAdapter {
   readonly minRetryMs = 5_000;
   /** The server's response is the message as it is in the topic. */
   readonly confirmsPosts = true;
-  readonly help = 'Hello! Publish a message and an agent replies. !new starts a new chat, !stop stops the current reply.';
+  readonly help = getHelpText('!', 'Publish');
   readonly #deps: Required<NtfyAdapterDeps>;
   readonly #api: NtfyApi;
+  readonly #news: PollWait;
   #events: NtfyEvent[] = [];
   #socket: WebSocket | undefined;
   #openedAt = 0;
-  #wake = (): void => {};
 
   constructor(deps: NtfyAdapterDeps) {
     this.#deps = { openSocket: (url) => new WebSocket(url), ...deps };
     this.#api = new NtfyApi(deps);
+    this.#news = new PollWait(deps.clock);
   }
 
   async poll({ cursors, signal }: PollContext): Promise<PollResult> {
@@ -107,7 +108,7 @@ export class NtfyAdapter implements ChannelAdapter {
 
   close(): void {
     this.#closeSocket();
-    this.#wake();
+    this.#news.wake();
   }
 
   /** Fetches what was written since a time, which also shows whether the token is valid, and subscribes to the rest. */
@@ -120,7 +121,7 @@ export class NtfyAdapter implements ChannelAdapter {
     this.#openedAt = clock.now();
     const end = (): void => {
       if (this.#socket === socket) this.#socket = undefined;
-      this.#wake();
+      this.#news.wake();
     };
     socket.addEventListener('close', end);
     socket.addEventListener('error', end);
@@ -128,7 +129,7 @@ export class NtfyAdapter implements ChannelAdapter {
       const event = typeof data === 'string' && data.length <= MAX_EVENT_CHARS ? parseNtfyEvent(data) : undefined;
       if (!event || this.#socket !== socket) return;
       this.#events.push(event);
-      this.#wake();
+      this.#news.wake();
     });
   }
 
@@ -140,10 +141,7 @@ export class NtfyAdapter implements ChannelAdapter {
 
   async #waitForNews(signal: AbortSignal): Promise<void> {
     if (this.#events.length > 0) return;
-    const woken = new AbortController();
-    this.#wake = () => woken.abort();
-    await sleep(this.#deps.clock, POLL_MS, AbortSignal.any([signal, woken.signal])).catch(() => {});
-    signal.throwIfAborted();
+    await this.#news.wait(signal);
     // A server that ends each subscription at once is not asked all the time.
     if (!this.#socket && this.#deps.clock.now() - this.#openedAt < this.minRetryMs) await sleep(this.#deps.clock, this.minRetryMs, signal);
   }
@@ -185,8 +183,6 @@ export class NtfyAdapter implements ChannelAdapter {
     await this.#api.publishFile(topic, filename, fromBase64(data), signal, UPLOAD_TIMEOUT_MS);
   }
 }
-
-type FilePart = Parameters<NonNullable<ChannelAdapter['sendFile']>>[1];
 
 function requireTopic(topic: string): void {
   if (!TOPIC.test(topic)) throw new PlatformError('A topic has up to 64 letters, digits, “_” and “-”.', { isUnsent: true, refused: true });

@@ -2,8 +2,21 @@ import { fromBase64 } from '#shared/base64.ts';
 import { z } from '#shared/rpc/zod.ts';
 import { sleep } from '#shared/async/watchdog.ts';
 import type { IncomingFile, IncomingMessage, PendingMessage } from '../../../storage/records/channel-state.ts';
-import type { ChannelAdapter, DeletedMessage, PollContext, PollResult, Post, SendContext, SentReceipt } from '../channel-adapter.ts';
+import type {
+  ButtonPress,
+  ChannelAdapter,
+  DeletedMessage,
+  FilePart,
+  PollContext,
+  PollResult,
+  Post,
+  SendContext,
+  SentReceipt,
+} from '../channel-adapter.ts';
+import { getHelpText } from '../chat-commands.ts';
 import { PlatformError } from '../platform-request.ts';
+import { PollWait } from '../poll-wait.ts';
+import { ReplyCodes } from '../reply-codes.ts';
 import { splitText } from '../split-text.ts';
 import { SignalApi, type SignalApiDeps } from './signal-api.ts';
 import { parsePlatformId, parseSignalEvent, toGroupRecipient } from './signal-messages.ts';
@@ -11,7 +24,6 @@ import { parsePlatformId, parseSignalEvent, toGroupRecipient } from './signal-me
 /** Clients show longer messages only in part. */
 const MAX_CHARS = 2000;
 const MAX_FILE_BYTES = 15 * 1024 * 1024;
-const POLL_MS = 30_000;
 /** Age of a stream after which it is opened again: a dead one looks like a quiet one. */
 const MAX_STREAM_MS = 30 * 60_000;
 const GROUP_PREFIX = toGroupRecipient('');
@@ -28,29 +40,43 @@ const anything = z.unknown().optional();
 export class SignalAdapter implements ChannelAdapter {
   readonly name = 'Signal';
   readonly minRetryMs = 5_000;
-  readonly help = 'Hello! Send me a message and an agent replies. !new starts a new chat, !stop stops the current reply.';
+  readonly help = getHelpText();
   readonly #deps: SignalApiDeps;
   readonly #api: SignalApi;
+  readonly #news: PollWait;
   readonly #messages: IncomingMessage[] = [];
   readonly #deleted: DeletedMessage[] = [];
   readonly #receipts: SentReceipt[] = [];
   #stream: AbortController | undefined;
+  #codes: ReplyCodes | undefined;
   #openedAt = 0;
-  #wake = (): void => {};
+  /** The last event that was received: the next stream continues after it. */
+  #lastEventId: string | undefined;
 
   constructor(deps: SignalApiDeps) {
     this.#deps = deps;
     this.#api = new SignalApi(deps);
+    this.#news = new PollWait(deps.clock);
   }
 
-  async poll({ signal }: PollContext): Promise<PollResult> {
+  async poll({ cursors, signal }: PollContext): Promise<PollResult> {
     const { clock, account } = this.#deps;
     if (!/^\+\d{5,20}$/.test(account))
       throw new PlatformError('channels.signal.account is not a phone number such as +491701234567.', { isUnsent: true });
+    // Events that an earlier host has received, but not stored, are sent again.
+    this.#lastEventId ??= cursors['event'];
+    const codes = (this.#codes ??= new ReplyCodes(cursors['codes']));
     if (this.#stream && clock.now() - this.#openedAt < MAX_STREAM_MS) await this.#waitForNews(signal);
     else await this.#open(signal);
-    const [messages, deleted, receipts] = [this.#messages.splice(0), this.#deleted.splice(0), this.#receipts.splice(0)];
-    return { messages, deleted, receipts, cursors: {}, nextMs: 0 };
+    const [received, deleted, receipts] = [this.#messages.splice(0), this.#deleted.splice(0), this.#receipts.splice(0)];
+    const presses = received.flatMap((message) => codes.readPress(message) ?? []);
+    return {
+      ...{ messages: received.filter((message) => !codes.readPress(message)), presses, deleted, receipts, nextMs: 0 },
+      cursors: {
+        ...(received.length + deleted.length > 0 && this.#lastEventId !== undefined ? { event: this.#lastEventId } : {}),
+        ...(codes.toText() === (cursors['codes'] ?? '') ? {} : { codes: codes.toText() }),
+      },
+    };
   }
 
   split(text: string): string[] {
@@ -64,8 +90,13 @@ export class SignalAdapter implements ChannelAdapter {
     return this.#send(message.to, { message: part, ...quote }, signal);
   }
 
-  post({ to }: Post, part: string, { signal }: SendContext): Promise<string> {
-    return this.#send(to, { message: part }, signal);
+  post({ to, buttons = [] }: Post, part: string, { signal }: SendContext): Promise<string> {
+    const message = [part, ...(this.#codes ??= new ReplyCodes()).add(buttons)].join('\n');
+    return this.#send(to, { message }, signal);
+  }
+
+  async answerPress({ user }: ButtonPress, text: string, signal: AbortSignal): Promise<void> {
+    await this.#send(user.id, { message: text }, signal);
   }
 
   async sendFile({ to }: PendingMessage, file: FilePart, signal: AbortSignal): Promise<void> {
@@ -103,7 +134,7 @@ export class SignalAdapter implements ChannelAdapter {
 
   close(): void {
     this.#stream?.abort();
-    this.#wake();
+    this.#news.wake();
   }
 
   async #open(signal: AbortSignal): Promise<void> {
@@ -111,29 +142,28 @@ export class SignalAdapter implements ChannelAdapter {
     this.#stream?.abort();
     this.#stream = undefined;
     const stream = new AbortController();
-    const onEvent = (event: unknown): void => {
+    const onEvent = (event: unknown, id: string | undefined): void => {
+      if (stream.signal.aborted) return;
+      this.#lastEventId = id ?? this.#lastEventId;
       const news = parseSignalEvent(event, account, clock.now());
-      if (!news || stream.signal.aborted) return;
+      if (!news) return;
       if (news.message) this.#messages.push(news.message);
       if (news.deleted) this.#deleted.push(news.deleted);
       this.#receipts.push(...(news.receipts ?? []));
-      this.#wake();
+      this.#news.wake();
     };
     const onEnd = (): void => {
       if (this.#stream === stream) this.#stream = undefined;
-      this.#wake();
+      this.#news.wake();
     };
-    await this.#api.subscribe(onEvent, onEnd, AbortSignal.any([signal, stream.signal]));
+    await this.#api.subscribe({ lastEventId: this.#lastEventId, onEvent, onEnd }, AbortSignal.any([signal, stream.signal]));
     this.#stream = stream;
     this.#openedAt = clock.now();
   }
 
   async #waitForNews(signal: AbortSignal): Promise<void> {
     if (this.#messages.length + this.#deleted.length + this.#receipts.length > 0) return;
-    const woken = new AbortController();
-    this.#wake = () => woken.abort();
-    await sleep(this.#deps.clock, POLL_MS, AbortSignal.any([signal, woken.signal])).catch(() => {});
-    signal.throwIfAborted();
+    await this.#news.wait(signal);
     // A daemon that ends each stream at once is not asked all the time.
     if (!this.#stream && this.#deps.clock.now() - this.#openedAt < this.minRetryMs) await sleep(this.#deps.clock, this.minRetryMs, signal);
   }
@@ -155,8 +185,6 @@ export class SignalAdapter implements ChannelAdapter {
     await this.#send(to, { attachments: [attachment] }, signal);
   }
 }
-
-type FilePart = Parameters<NonNullable<ChannelAdapter['sendFile']>>[1];
 
 /** The parameters of signal-cli for a chat: a group, a phone number or an account id. */
 function toRecipient(to: string): Record<string, unknown> {

@@ -27,6 +27,9 @@ export interface SignalApiDeps {
   account: string;
 }
 
+/** `id`: number of the event; older builds of signal-cli give none. */
+type EventListener = (event: unknown, id: string | undefined) => void;
+
 /** The JSON-RPC of signal-cli's daemon by HTTP (https://github.com/AsamK/signal-cli/blob/master/man/signal-cli-jsonrpc.5.adoc). */
 export class SignalApi {
   readonly #deps: SignalApiDeps;
@@ -50,11 +53,17 @@ export class SignalApi {
     return parsed.data;
   }
 
-  /** Opens the stream of events; resolves once it is open. `onEnd`: called when it ends. Throws `PlatformError`. */
-  async subscribe(onEvent: (event: unknown) => void, onEnd: () => void, signal: AbortSignal): Promise<void> {
+  /**
+   * Opens the stream of events; resolves once it is open. `lastEventId`: event after which it continues, if signal-cli numbers them and
+   * still has those after it. `onEnd`: called when it ends. Throws `PlatformError`.
+   */
+  async subscribe(
+    { lastEventId, onEvent, onEnd }: { lastEventId: string | undefined; onEvent: EventListener; onEnd: () => void },
+    signal: AbortSignal,
+  ): Promise<void> {
     const { fetch, apiBase, account } = this.#deps;
     const query = new URLSearchParams({ account }).toString();
-    const headers = { accept: 'text/event-stream' };
+    const headers = { accept: 'text/event-stream', ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) };
     let response: Response;
     try {
       response = await fetch(`${apiBase}/api/v1/events?${query}`, { headers, signal });
@@ -70,14 +79,14 @@ export class SignalApi {
   }
 }
 
-async function readEvents(body: ReadableStream<Uint8Array>, onEvent: (event: unknown) => void): Promise<void> {
+async function readEvents(body: ReadableStream<Uint8Array>, onEvent: EventListener): Promise<void> {
   const scanner = new SseScanner(MAX_EVENT_BYTES);
   const reader = body.getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      for (const { data } of scanner.push(value)) onEvent(parseJson(data));
+      for (const { data, id } of scanner.push(value)) onEvent(parseJson(data), id);
     }
   } catch {
     // The next poll opens it again, and reports why it cannot.

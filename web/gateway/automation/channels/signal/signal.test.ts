@@ -1,6 +1,8 @@
 import { describe, expect } from 'vitest';
 import { verifies } from '../../../../../tests/requirements.ts';
 import { createChannelGateway } from '../../../../../tests/support/channel-gateway.ts';
+import { createFetch } from '../../../ports/create-fetch.ts';
+import { SignalAdapter } from './signal-adapter.ts';
 import { FakeClock } from '../../../../../tests/support/fake-clock.ts';
 import type { PlatformRequest } from '../../../../../tests/support/platform-server.ts';
 import { ADA, SIGNAL_ACCOUNT, startSignalServer } from '../../../../../tests/support/signal-server.ts';
@@ -115,6 +117,39 @@ describe('signal', () => {
     await at.passes(() => at.said().length === 3, 'an answer');
     await at.settles();
     expect(at.said()).toEqual(['one', 'two', 'three'].map((text) => `You said: ${text}`));
+  });
+
+  verifies('channels/signal-once', 'what a host has received and not stored comes again', async () => {
+    const clock = new FakeClock();
+    const { signal } = new AbortController();
+    for (const [numbersEvents, expected] of [
+      [true, ['two', 'three']],
+      [false, ['three']],
+    ] as [boolean, string[]][]) {
+      await using server = await startSignalServer(() => clock.now(), { numbersEvents });
+      const out = createFetch({ getAllowedOrigins: () => new Set([server.url]), getEgress: () => null });
+      const create = () => new SignalAdapter({ fetch: out, clock, account: SIGNAL_ACCOUNT, apiBase: server.url });
+      const poll = async (adapter: SignalAdapter, cursors: Record<string, string>) => {
+        const result = await adapter.poll({ cursors, budget: undefined, spend: async () => {}, signal });
+        return { texts: result.messages.map(({ text }) => text), cursors: { ...cursors, ...result.cursors } };
+      };
+      const first = create();
+      await poll(first, {});
+      server.write('one');
+      const { cursors } = await poll(first, {});
+      server.write('two');
+      expect((await poll(first, cursors)).texts).toEqual(['two']);
+      // The host dies here.
+      first.close();
+      await expect.poll(() => server.streamCount()).toBe(0);
+      const second = create();
+      await poll(second, cursors);
+      server.write('three');
+      const texts: string[] = [];
+      while (!texts.includes('three')) texts.push(...(await poll(second, cursors)).texts);
+      second.close();
+      expect(texts).toEqual(expected);
+    }
   });
 
   verifies('channels/signal', 'receipts prove a message that comes first; an unknown recipient is refused', async () => {

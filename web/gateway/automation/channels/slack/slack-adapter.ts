@@ -1,18 +1,20 @@
 import { fromBase64 } from '#shared/base64.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { sleep } from '#shared/async/watchdog.ts';
 import type { IncomingFile, IncomingMessage, PendingMessage } from '../../../storage/records/channel-state.ts';
 import type {
   Button,
   ButtonPress,
   ChannelAdapter,
   DeletedMessage,
+  FilePart,
   PollContext,
   PollResult,
   Post,
   SendContext,
 } from '../channel-adapter.ts';
+import { getHelpText } from '../chat-commands.ts';
 import { PlatformError } from '../platform-request.ts';
+import { PollWait } from '../poll-wait.ts';
 import { splitText } from '../split-text.ts';
 import { MissedMessages } from './missed-messages.ts';
 import { SlackApi, type SlackApiDeps } from './slack-api.ts';
@@ -25,8 +27,6 @@ const MAX_CHARS = 4000;
 const MAX_SECTION_CHARS = 3000;
 const MAX_FILE_BYTES = 20 * 1024 * 1024;
 const UPLOAD_TIMEOUT_MS = 120_000;
-/** Duration of a poll without news. */
-const POLL_MS = 30_000;
 /** Slack repeats an envelope that is not acknowledged within three seconds. */
 const ACKNOWLEDGE_MS = 2_500;
 /** Number of names of people and channels that are remembered. */
@@ -76,9 +76,10 @@ export class SlackAdapter implements ChannelAdapter {
   readonly name = 'Slack';
   readonly minRetryMs = 2_000;
   readonly confirmsPosts = true;
-  readonly help = 'Hello! Send me a message and an agent replies. !new starts a new chat, !stop stops the current reply.';
+  readonly help = getHelpText();
   readonly #deps: Required<SlackAdapterDeps>;
   readonly #api: SlackApi;
+  readonly #news: PollWait;
   readonly #userNames = new Map<string, string | undefined>();
   readonly #channelNames = new Map<string, string | undefined>();
   readonly #directChannels = new Map<string, string>();
@@ -93,11 +94,11 @@ export class SlackAdapter implements ChannelAdapter {
   #missed: MissedMessages | undefined;
   /** Whether messages may have been written while there was no connection. */
   #hasGap = true;
-  #wake = (): void => {};
 
   constructor(deps: SlackAdapterDeps) {
     this.#deps = { openSocket: (url) => new WebSocket(url), ...deps };
     this.#api = new SlackApi(deps);
+    this.#news = new PollWait(deps.clock);
   }
 
   async poll({ cursors, signal }: PollContext): Promise<PollResult> {
@@ -184,7 +185,7 @@ export class SlackAdapter implements ChannelAdapter {
 
   close(): void {
     this.#connection?.close();
-    this.#wake();
+    this.#news.wake();
   }
 
   /** Opens a connection. One that Slack is about to end is closed after that, so that nothing is missed. */
@@ -195,7 +196,7 @@ export class SlackAdapter implements ChannelAdapter {
     const connection = new SlackConnection({
       ...{ url, clock, openSocket },
       onEnvelope: (envelope) => this.#onEnvelope(envelope),
-      onEnd: () => this.#wake(),
+      onEnd: () => this.#news.wake(),
     });
     try {
       await connection.waitUntilReady(signal);
@@ -220,16 +221,13 @@ export class SlackAdapter implements ChannelAdapter {
       cancel();
       acknowledge();
     });
-    this.#wake();
+    this.#news.wake();
   }
 
   /** Resolves when there is something to report, or a new connection is needed. */
   async #waitForNews(signal: AbortSignal): Promise<void> {
     if (this.#messages.length + this.#presses.length + this.#deleted.length > 0) return;
-    const woken = new AbortController();
-    this.#wake = () => woken.abort();
-    await sleep(this.#deps.clock, POLL_MS, AbortSignal.any([signal, woken.signal])).catch(() => {});
-    signal.throwIfAborted();
+    await this.#news.wait(signal);
   }
 
   /** The chat of a post: a private one if the id is a person's. */
@@ -332,8 +330,6 @@ interface Place {
   channel: string;
   thread?: string | undefined;
 }
-
-type FilePart = Parameters<NonNullable<ChannelAdapter['sendFile']>>[1];
 
 const toBlocks = (text: string, buttons: readonly Button[]): object[] => [
   ...splitText(text, MAX_SECTION_CHARS).map((section) => ({ type: 'section', text: { type: 'mrkdwn', text: section } })),

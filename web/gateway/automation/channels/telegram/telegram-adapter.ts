@@ -1,6 +1,7 @@
 import { fromBase64 } from '#shared/base64.ts';
 import { z } from '#shared/rpc/zod.ts';
 import type { ButtonPress, ChannelAdapter, PollResult, PollContext, Post, SendContext } from '../channel-adapter.ts';
+import { getHelpText } from '../chat-commands.ts';
 import { splitText } from '../split-text.ts';
 import type { MediaFile } from '../media/channel-media.ts';
 import type { IncomingFile, PendingMessage, IncomingMessage } from '../../../storage/records/channel-state.ts';
@@ -98,7 +99,7 @@ const sentMessage = z.object({ message_id: z.number().int() });
 export class TelegramAdapter implements ChannelAdapter {
   readonly name = 'Telegram';
   readonly minRetryMs = 2_000;
-  readonly help = 'Hello! Send me a message and an agent replies. /new starts a new chat, /stop stops the current reply.';
+  readonly help = getHelpText('/');
   readonly confirmsPosts = true;
   readonly #api: TelegramApi;
   #bot: Bot | undefined;

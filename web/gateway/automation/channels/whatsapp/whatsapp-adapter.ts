@@ -1,14 +1,15 @@
 import { fromBase64 } from '#shared/base64.ts';
 import { z } from '#shared/rpc/zod.ts';
-import { sleep } from '#shared/async/watchdog.ts';
 import type { IncomingFile, IncomingMessage, PendingMessage } from '../../../storage/records/channel-state.ts';
 import { isEqualConstantTime } from '../../../system/pairing-code.ts';
 import { parseJson } from '../../../providers/upstream-http.ts';
 import { computeHmac, toHex } from '../../hooks/hmac.ts';
-import type { ButtonPress, ChannelAdapter, PollContext, PollResult, Post, SendContext } from '../channel-adapter.ts';
+import type { ButtonPress, ChannelAdapter, FilePart, PollContext, PollResult, Post, SendContext } from '../channel-adapter.ts';
+import { getHelpText } from '../chat-commands.ts';
 import { renderChatMarkup } from '../chat-markup.ts';
 import type { MediaFile } from '../media/channel-media.ts';
 import { PlatformError } from '../platform-request.ts';
+import { PollWait } from '../poll-wait.ts';
 import { splitText } from '../split-text.ts';
 import { WhatsAppApi, type WhatsAppApiDeps } from './whatsapp-api.ts';
 import { parseNotification, userId, type WhatsAppNews } from './whatsapp-messages.ts';
@@ -41,19 +42,20 @@ interface WhatsAppAdapterDeps extends WhatsAppApiDeps {
 export class WhatsAppAdapter implements ChannelAdapter {
   readonly name = 'WhatsApp';
   readonly minRetryMs = 5_000;
-  readonly help = 'Hello! Send me a message and an agent replies. !new starts a new chat, !stop stops the current reply.';
+  readonly help = getHelpText();
   readonly #deps: WhatsAppAdapterDeps;
   readonly #api: WhatsAppApi;
+  readonly #news: PollWait;
   readonly #pieces = new Map<string, string>();
   #arrived: Call[] = [];
   /** Calls that the last poll returned. */
   #returned: Call[] = [];
   #checkedAt = -Infinity;
-  #wake = (): void => {};
 
   constructor(deps: WhatsAppAdapterDeps) {
     this.#deps = deps;
     this.#api = new WhatsAppApi(deps);
+    this.#news = new PollWait(deps.clock);
   }
 
   async poll({ signal }: PollContext): Promise<PollResult> {
@@ -159,7 +161,7 @@ export class WhatsAppAdapter implements ChannelAdapter {
 
   close(): void {
     for (const { settle } of [...this.#arrived.splice(0), ...this.#returned.splice(0)]) settle(false);
-    this.#wake();
+    this.#news.wake();
   }
 
   /** Whether the news are stored: true with the poll after the one that returned them. */
@@ -167,7 +169,7 @@ export class WhatsAppAdapter implements ChannelAdapter {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const cancel = this.#deps.clock.after(STORE_TIMEOUT_MS, () => resolve(false));
     this.#arrived.push({ news, settle: resolve });
-    this.#wake();
+    this.#news.wake();
     return promise.finally(cancel);
   }
 
@@ -181,10 +183,7 @@ export class WhatsAppAdapter implements ChannelAdapter {
 
   async #waitForNews(signal: AbortSignal): Promise<void> {
     if (this.#arrived.length > 0) return;
-    const woken = new AbortController();
-    this.#wake = () => woken.abort();
-    await sleep(this.#deps.clock, POLL_MS, AbortSignal.any([signal, woken.signal])).catch(() => {});
-    signal.throwIfAborted();
+    await this.#news.wait(signal, POLL_MS);
   }
 
   async #sendPiece(to: string, piece: string, content: Record<string, unknown>, signal: AbortSignal): Promise<string> {
@@ -223,8 +222,6 @@ interface Call {
   news: WhatsAppNews;
   settle(isStored: boolean): void;
 }
-
-type FilePart = Parameters<NonNullable<ChannelAdapter['sendFile']>>[1];
 
 const toMarkup = (text: string): string =>
   renderChatMarkup(text, {

@@ -1,3 +1,4 @@
+import { Backoff } from '#shared/async/backoff.ts';
 import { TimeSlicer } from '#shared/async/time-slicer.ts';
 import { computeContentId } from '../content-id.ts';
 import { type QuantizedVector, quantizeVector, VectorRows } from './vector-rows.ts';
@@ -61,7 +62,7 @@ export class PassageVectors {
   /** Hash of the embedded text, by passage. */
   readonly #hashes = new Map<string, string>();
   #pausedUntil = -Infinity;
-  #backoffMs = MIN_BACKOFF_MS;
+  readonly #backoff = new Backoff(MIN_BACKOFF_MS, MAX_BACKOFF_MS);
   #hasFailed = false;
   #running: Promise<void> | undefined;
   /** Source of the passages to embed, as passed last. */
@@ -146,7 +147,7 @@ export class PassageVectors {
       if (vector && !this.#rows.set(id, vector)) throw new Error(`${embedder.model} changed the length of its vectors`);
       this.#hashes.set(id, hash);
     }
-    this.#backoffMs = MIN_BACKOFF_MS;
+    this.#backoff.reset();
   }
 
   async #embed(texts: readonly string[], signal: AbortSignal): Promise<(QuantizedVector | undefined)[]> {
@@ -166,9 +167,9 @@ export class PassageVectors {
 
   #handleError(error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return;
-    this.#pausedUntil = this.#deps.now() + this.#backoffMs;
-    const seconds = Math.round(this.#backoffMs / 1000);
-    this.#backoffMs = Math.min(MAX_BACKOFF_MS, this.#backoffMs * 2);
+    const pauseMs = this.#backoff.next();
+    this.#pausedUntil = this.#deps.now() + pauseMs;
+    const seconds = Math.round(pauseMs / 1000);
     const reason = error instanceof Error ? error.message : String(error);
     this.#deps.warn(`Memory search uses words only for ${seconds} s: ${reason}`);
   }

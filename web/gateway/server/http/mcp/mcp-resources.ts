@@ -5,11 +5,12 @@ import { type Agent, getWorkspaceName } from '../../../agent/agents.ts';
 import { toMarkdown } from '../../../agent/sessions/session-transfer.ts';
 import type { ContentLabels } from '../../../agent/trust/content-labels.ts';
 import { getMessageSources, mergeSources } from '../../../agent/trust/content-sources.ts';
+import { getFileSources } from '../../../agent/trust/file-sources.ts';
 import type { Vault } from '../../../storage/vault-interface.ts';
 import type { SessionRecord } from '../../../storage/chat-records.ts';
 import { insertClaims } from '../../../knowledge/wiki/claims-block.ts';
 import type { WikiVault } from '../../../knowledge/wiki/wiki-vault.ts';
-import { toPageLabel, WIKI_FOLDER } from '../../../agent/knowledge/wiki/page-label.ts';
+import { toClaimLabel, toPageLabel, WIKI_FOLDER } from '../../../agent/knowledge/wiki/page-label.ts';
 import { CHATS_BASE_URI, FILES_BASE_URI, parseResourceUri, toResourceUri, WIKI_BASE_URI } from './resource-uris.ts';
 
 export interface McpResourcesDeps {
@@ -113,7 +114,7 @@ function createFileKind(agent: Agent, { vault: { files }, labels }: McpResources
       const file = await files.get(workspace, path);
       if (!file) return undefined;
       const { mimeType, content, encoding } = file;
-      const meta = toMeta(await labels.getSources('file', toLabelId(path)));
+      const meta = toMeta(await getFileSources(labels, workspace, path, file));
       return encoding === 'utf8' ? { uri, mimeType, text: content, ...meta } : { uri, mimeType, blob: content, ...meta };
     },
     values: async () => (await files.list(workspace, '')).map(({ path }) => path),
@@ -141,8 +142,9 @@ function createWikiKind(agent: Agent, { wiki, labels }: McpResourcesDeps): Resou
         throw error;
       });
       if (!page) return undefined;
-      const meta = toMeta(await labels.getSources('file', toPageLabel(workspace, path)));
-      return { uri, mimeType: 'text/markdown', text: insertClaims(page.content, page.claims), ...meta };
+      const names = [toPageLabel(workspace, path), ...page.claims.map((claim) => toClaimLabel(workspace, claim.id))];
+      const sources = await Promise.all(names.map((name) => labels.getSources('file', name)));
+      return { uri, mimeType: 'text/markdown', text: insertClaims(page.content, page.claims), ...toMeta(mergeSources(...sources)) };
     },
     values: async () => (await (await wiki(agent.id)).listPages()).map(({ path }) => path),
   };

@@ -2,12 +2,12 @@ import type { Usage } from '#shared/rpc/record-schemas.ts';
 import type { Clock } from '#shared/async/clock.ts';
 import { estimateUsage } from '../../../providers/estimate-usage.ts';
 import type { ModelEvent, ModelMessage } from '../../../providers/provider.ts';
-import type { SearchEvent } from '../search/hosted-search.ts';
+import type { WebSearchEvent } from '../search/hosted-web-search.ts';
 import { MessageBuilder, type MessageHead, MessageWriter, PING_EVENT } from './message-writer.ts';
 
 /** An answer created from model events. */
 export interface MessageSource {
-  events: AsyncIterable<ModelEvent | SearchEvent>;
+  events: AsyncIterable<ModelEvent | WebSearchEvent>;
   head: MessageHead;
   /** The conversation, for an estimate of the usage if none is reported. */
   messages: readonly ModelMessage[];

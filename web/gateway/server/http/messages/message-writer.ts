@@ -4,7 +4,7 @@ import type { ToolCall, Usage } from '#shared/rpc/record-schemas.ts';
 import type { ModelEvent } from '../../../providers/provider.ts';
 import { WEB_SEARCH_TOOL } from '../../../agent/web-search/search-result.ts';
 import type { FinishReason } from '../completion-objects.ts';
-import type { SearchEvent } from '../search/hosted-search.ts';
+import type { WebSearchEvent } from '../search/hosted-web-search.ts';
 import { type CitedText, type PlacedCitation, splitCitedText, toPlacedCitations } from './message-citations.ts';
 
 /** Fields common to all events of an answer. */
@@ -58,7 +58,7 @@ export class MessageBuilder {
   /** All generated text, for an estimate of the usage. */
   allText = '';
 
-  add(event: ModelEvent | SearchEvent): void {
+  add(event: ModelEvent | WebSearchEvent): void {
     const last = this.#blocks.at(-1);
     switch (event.type) {
       case 'refusal':
@@ -80,11 +80,11 @@ export class MessageBuilder {
       case 'citations':
         this.#citations.push(...toPlacedCitations(event));
         break;
-      case 'search_started':
+      case 'web_search_started':
         this.#searchCount++;
         this.#blocks.push(toSearchBlock(event.id, { query: event.query }));
         break;
-      case 'search_ended':
+      case 'web_search_ended':
         this.#blocks.push(toSearchResultBlock(event));
         break;
       case 'usage':
@@ -135,7 +135,7 @@ const toSearchBlock = (id: string, input: Record<string, unknown>): ContentBlock
 });
 /** Clients tell calls of the server's tools by this prefix. */
 const toSearchId = (callId: string): string => `srvtoolu_${callId.replaceAll(/[^a-zA-Z0-9_]/g, '_')}`;
-const toSearchResultBlock = ({ id, results, failure }: Extract<SearchEvent, { type: 'search_ended' }>): ContentBlock => ({
+const toSearchResultBlock = ({ id, results, failure }: Extract<WebSearchEvent, { type: 'web_search_ended' }>): ContentBlock => ({
   ...{ type: 'web_search_tool_result', tool_use_id: toSearchId(id), caller: { type: 'direct' } },
   content:
     failure === undefined
@@ -171,7 +171,7 @@ export class MessageWriter {
   }
 
   /** The event's text; empty for events that clients do not see. */
-  write(event: ModelEvent | SearchEvent): string {
+  write(event: ModelEvent | WebSearchEvent): string {
     switch (event.type) {
       case 'text':
       case 'refusal':
@@ -183,11 +183,11 @@ export class MessageWriter {
         const json = this.#delta({ type: 'input_json_delta', partial_json: JSON.stringify(event.call.args) });
         return blockStart + json + this.close();
       }
-      case 'search_started': {
+      case 'web_search_started': {
         const blockStart = this.close() + this.#begin(toSearchBlock(event.id, {}));
         return blockStart + this.#delta({ type: 'input_json_delta', partial_json: JSON.stringify({ query: event.query }) }) + this.close();
       }
-      case 'search_ended':
+      case 'web_search_ended':
         return this.close() + this.#begin(toSearchResultBlock(event)) + this.close();
       // The text has been sent, so citations refer to its whole block.
       case 'citations':

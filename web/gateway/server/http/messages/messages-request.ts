@@ -3,8 +3,8 @@ import { REASONING_EFFORTS, type ReasoningEffort, type ToolSpec, type Generation
 import { parseHttpParams } from '../parse-http-params.ts';
 import { badRequest } from '../http-error.ts';
 import { WEB_SEARCH_TOOL } from '../../../agent/web-search/search-result.ts';
-import { SEARCH_SPEC } from '../search/hosted-search.ts';
-import { MAX_SEARCHES, type SearchOptions } from '../search/search-options.ts';
+import { WEB_SEARCH_SPEC } from '../search/hosted-web-search.ts';
+import { MAX_SEARCHES, type SearchDomains } from '../search/search-options.ts';
 import { UnsupportedThreadError } from './messages-error.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
@@ -75,12 +75,18 @@ const KNOWN_PARAMS = new Set([...Object.keys({ ...messageParams.shape, ...envelo
 
 export const readMessagesEnvelope = (body: Record<string, unknown>): MessagesEnvelope => parseHttpParams(envelope, body);
 
+/** Limits of web searches. */
+interface SearchLimits {
+  domains: SearchDomains;
+  maxSearches: number;
+}
+
 /** A request in the form for agents and models of other vendors. */
 interface MessagesOptions {
   params: MessageParams;
   tools: ToolSpec[];
   /** Limits of web searches that the request asks for; undefined if it asks for none, or they are not available. */
-  search: SearchOptions | undefined;
+  search: SearchLimits | undefined;
   wishes: GenerationOptions;
 }
 
@@ -96,7 +102,7 @@ export function readParams(body: MessagesEnvelope, ignored: Set<string>, searchR
   if (body['thread'] != null) throw new UnsupportedThreadError();
   for (const [name, value] of Object.entries(body)) if (value != null && !KNOWN_PARAMS.has(name)) ignored.add(name);
   const { tools, search } = readTools(params.tools ?? [], ignored, searchRunner);
-  return { params, tools, search, wishes: readGenerationOptions(params, search ? [...tools, SEARCH_SPEC] : tools, ignored) };
+  return { params, tools, search, wishes: readGenerationOptions(params, search ? [...tools, WEB_SEARCH_SPEC] : tools, ignored) };
 }
 
 /** Whether a request has a server tool that searches the web. */
@@ -113,7 +119,7 @@ function readTools(
   searchRunner: SearchRunner,
 ): Pick<MessagesOptions, 'tools' | 'search'> {
   const tools: ToolSpec[] = [];
-  let search: SearchOptions | undefined;
+  let search: SearchLimits | undefined;
   const isNameTaken = toolParams.some(({ type, name }) => (type == null || type === 'custom') && name === WEB_SEARCH_TOOL);
   for (const [index, toolParam] of toolParams.entries()) {
     const { type } = toolParam;
@@ -125,7 +131,7 @@ function readTools(
       const { max_uses, allowed_domains, blocked_domains, user_location } = parseHttpParams(searchTool, toolParam, ['tools', index]);
       if (user_location != null) ignored.add(`tools[${index}].user_location`);
       const maxSearches = Math.min(max_uses ?? MAX_SEARCHES, MAX_SEARCHES);
-      search = { maxSearches, allowed: allowed_domains ?? [], blocked: blocked_domains ?? [] };
+      search = { maxSearches, domains: { allowed: allowed_domains ?? [], blocked: blocked_domains ?? [] } };
     }
   }
   return { tools, search };

@@ -25,6 +25,7 @@ import type { ChatDeps as Deps } from '../chat-endpoint.ts';
 import { badRequest } from '../http-error.ts';
 import { retryWithoutEffort } from '../retry-without-effort.ts';
 import { answerWithSearch } from '../search/hosted-search.ts';
+import { createHostedWebSearch } from '../search/hosted-web-search.ts';
 import { findAgentId, readSessionHeader, resolveRoute } from '../request-target.ts';
 import { toErrorEvent } from './messages-error.ts';
 import { streamMessage, type MessageSource, buildMessage } from './message-from-events.ts';
@@ -174,8 +175,8 @@ async function createModelSource(
   { provider, model, key }: Route,
   deps: Deps,
 ): Promise<MessageSource> {
-  const { clock, providerStates, webSearch } = deps;
-  const canSearch = requestsSearch(body) && (await webSearch?.isAvailable(principal)) === true;
+  const { clock, providerStates, searches } = deps;
+  const canSearch = requestsSearch(body) && (await searches?.web.isAvailable(principal)) === true;
   const { params, tools, search: limits, wishes: generationOptions } = readParams(body, ignored, canSearch ? 'perch' : 'none');
   const messages = readMessages(params, ignored);
   const { signal } = caller.abort;
@@ -197,9 +198,11 @@ async function createModelSource(
   const restored = providerStates.restoreInto(principal, messages);
   return {
     events:
-      limits && webSearch
+      limits && searches
         ? answerWithSearch({
-            ...{ messages: restored, tools, options: generationOptions, limits, webSearch, principal, signal },
+            ...{ messages: restored, tools, options: generationOptions, signal, label: searches.label },
+            searches: [createHostedWebSearch({ domains: limits.domains, messages: restored, principal, signal, web: searches.web })],
+            maxSearches: limits.maxSearches,
             run: ({ options, ...step }) => run(step, options),
           })
         : run({ messages: restored, tools }, generationOptions),

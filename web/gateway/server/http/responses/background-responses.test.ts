@@ -232,7 +232,7 @@ describe('a run', () => {
         echo: { background: true },
         background: true,
         seal: false,
-        includeSources: false,
+        include: { sources: false, results: false },
         messages: [],
         model: 'm',
       },

@@ -15,9 +15,10 @@ import { badRequest } from '../http-error.ts';
 import { type IgnoredFields, retryWithoutUnsupported } from '../ignored-fields.ts';
 import type { ProviderStateCache } from '../provider-state-cache.ts';
 import { resolveRoute } from '../request-target.ts';
-import { answerWithSearch, type SearchEvent } from '../search/hosted-search.ts';
+import { answerWithSearch } from '../search/hosted-search.ts';
+import type { SearchEvent } from './output-builder.ts';
 import type { ResponseOptions } from './response-builder.ts';
-import type { SettledSearch } from './response-search.ts';
+import type { SettledSearches } from './response-search.ts';
 import type { ResponseRequest } from './responses-request.ts';
 import { truncateMessages } from './truncate-messages.ts';
 
@@ -51,10 +52,10 @@ type ModelSourceDeps = HttpDeps & { providerStates: ProviderStateCache };
 /** The answer of a model. */
 export async function createModelSource(
   { asked, messages: all, principal, signal, ignored }: ResponseCall,
-  { limits, options: generationOptions }: SettledSearch,
+  { searches, maxSearches, options: generationOptions }: SettledSearches,
   deps: ModelSourceDeps,
 ): Promise<ResponseSource> {
-  const { clock, record, providerStates, webSearch } = deps;
+  const { clock, record, providerStates } = deps;
   const route = await resolveRoute(asked.model, signal, deps);
   const { provider, model, key } = route;
   const messages = asked.truncate ? await truncate(all, route, asked.generationOptions.maxTokens ?? 0, deps, signal) : all;
@@ -87,9 +88,10 @@ export async function createModelSource(
   const restored = providerStates.restoreInto(principal, messages);
   const tools = asked.tools.specs;
   const events =
-    limits && webSearch
+    searches.length > 0 && deps.searches
       ? answerWithSearch({
-          ...{ messages: restored, tools, options: generationOptions, limits, webSearch, principal, signal },
+          ...{ messages: restored, tools, options: generationOptions, searches, maxSearches, signal },
+          label: deps.searches.label,
           run: ({ options, ...step }) => run(step, options),
         })
       : run({ messages: restored, tools }, generationOptions);

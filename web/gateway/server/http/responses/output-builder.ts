@@ -1,16 +1,28 @@
 import type { ModelEvent } from '../../../providers/provider.ts';
 import { toAnnotations } from '../annotations.ts';
-import type { SearchEvent } from '../search/hosted-search.ts';
+import type { FileSearchEvent } from '../search/hosted-file-search.ts';
+import type { WebSearchEvent } from '../search/hosted-web-search.ts';
 import type {
   CallItem,
   ContentPart,
   CustomCallItem,
+  FileSearchCallItem,
   ItemStatus,
   MessageItem,
   OutputItem,
   ReasoningItem,
   SearchCallItem,
 } from '../../../storage/records/response-record.ts';
+
+export type SearchEvent = WebSearchEvent | FileSearchEvent;
+
+/** Data that items have only if the request asks for it. */
+export interface IncludedData {
+  /** The pages that a search of the web has found. */
+  sources: boolean;
+  /** The passages that a search of collections has found. */
+  results: boolean;
+}
 
 /** An event of the stream, without its number. */
 export type ResponseEvent = { type: string } & Record<string, unknown>;
@@ -24,18 +36,20 @@ type OpenItem = { item: MessageItem; part: MessagePart } | { item: ReasoningItem
 export class OutputBuilder {
   readonly items: OutputItem[] = [];
   readonly #createId: (prefix: string, index: number) => string;
-  readonly #includeSources: boolean;
+  readonly #include: IncludedData;
   /** Searches under way, by their call. */
-  readonly #searches = new Map<string, { item: SearchCallItem; position: { item_id: string; output_index: number } }>();
+  readonly #searches = new Map<
+    string,
+    { item: SearchCallItem | FileSearchCallItem; position: { item_id: string; output_index: number } }
+  >();
   /** The item being written. */
   #open: OpenItem | undefined;
   /** Length of all text so far, in UTF-16 code units. */
   #textLength = 0;
 
-  /** `includeSources`: searches name their pages. */
-  constructor(createId: (prefix: string, index: number) => string, includeSources: boolean) {
+  constructor(createId: (prefix: string, index: number) => string, include: IncludedData) {
     this.#createId = createId;
-    this.#includeSources = includeSources;
+    this.#include = include;
   }
 
   addText(delta: string): ResponseEvent[] {
@@ -117,31 +131,38 @@ export class OutputBuilder {
     ];
   }
 
-  beginSearch({ id, query }: Extract<SearchEvent, { type: 'search_started' }>): ResponseEvent[] {
+  beginSearch({ type, id, query }: Extract<SearchEvent, { type: 'web_search_started' | 'file_search_started' }>): ResponseEvent[] {
     const events = this.close();
-    const item: SearchCallItem = {
-      ...{ type: 'web_search_call', id: this.#nextId('ws'), status: 'in_progress' },
-      action: { type: 'search', query, queries: [query] },
-    };
+    const item: SearchCallItem | FileSearchCallItem =
+      type === 'file_search_started'
+        ? { type: 'file_search_call', id: this.#nextId('fs'), status: 'in_progress', queries: [query], results: null }
+        : {
+            ...{ type: 'web_search_call', id: this.#nextId('ws'), status: 'in_progress' },
+            action: { type: 'search', query, queries: [query] },
+          };
     const position = { item_id: item.id, output_index: this.items.push(item) - 1 };
     this.#searches.set(id, { item, position });
     return [
       ...events,
       { type: 'response.output_item.added', output_index: position.output_index, item: { ...item } },
-      { type: 'response.web_search_call.in_progress', ...position },
-      { type: 'response.web_search_call.searching', ...position },
+      { type: `response.${item.type}.in_progress`, ...position },
+      { type: `response.${item.type}.searching`, ...position },
     ];
   }
 
-  endSearch({ id, results, failure }: Extract<SearchEvent, { type: 'search_ended' }>): ResponseEvent[] {
-    const search = this.#searches.get(id);
+  endSearch(event: Extract<SearchEvent, { type: 'web_search_ended' | 'file_search_ended' }>): ResponseEvent[] {
+    const search = this.#searches.get(event.id);
     if (!search) return [];
-    this.#searches.delete(id);
+    this.#searches.delete(event.id);
     const { item, position } = search;
-    item.status = failure === undefined ? 'completed' : 'failed';
-    if (this.#includeSources) item.action.sources = results.map(({ url }) => ({ type: 'url', url }));
+    item.status = event.failure === undefined ? 'completed' : 'failed';
+    if (event.type === 'file_search_ended') {
+      if (this.#include.results && item.type === 'file_search_call')
+        item.results = event.results.map(({ documentId, path, ...found }) => ({ file_id: documentId, filename: path, ...found }));
+    } else if (this.#include.sources && item.type === 'web_search_call')
+      item.action.sources = event.results.map(({ url }) => ({ type: 'url', url }));
     return [
-      { type: 'response.web_search_call.completed', ...position },
+      { type: `response.${item.type}.completed`, ...position },
       { type: 'response.output_item.done', output_index: position.output_index, item },
     ];
   }

@@ -23,6 +23,9 @@ const content = (...parts: unknown[]) => ({ ...baseBody, input: [{ role: 'user',
 const call = { type: 'function_call', call_id: 'c', name: 't', arguments: '{}' };
 const callOutput = { type: 'function_call_output', call_id: 'c' };
 const tool = { type: 'function', name: 't', parameters: {} };
+const files = { type: 'file_search', vector_store_ids: ['a'] };
+const condition = { type: 'eq', key: 'path', value: 'a' };
+const manyConditions = { type: 'or', filters: Array.from({ length: 4 }, () => ({ type: 'and', filters: Array(40).fill(condition) })) };
 
 verifies('http.responses/refused', 'each by its name', async () => {
   const cases: [Record<string, unknown>, string | null][] = [
@@ -35,6 +38,15 @@ verifies('http.responses/refused', 'each by its name', async () => {
     [{ ...baseBody, model: 'up/m', tools: [tool], tool_choice: { type: 'function', name: 'other' } }, 'tool_choice'],
     [{ ...baseBody, model: 'up/m', tools: [tool], tool_choice: { type: 'web_search' } }, 'tool_choice'],
     [{ ...baseBody, model: 'up/m', tool_choice: 'required' }, 'tool_choice'],
+    [{ ...baseBody, model: 'up/m', tools: [tool], tool_choice: { type: 'file_search' } }, 'tool_choice'],
+    [{ ...baseBody, tools: [{ type: 'file_search' }] }, 'tools[0].vector_store_ids'],
+    [{ ...baseBody, tools: [tool, { ...files, vector_store_ids: [] }] }, 'tools[1].vector_store_ids'],
+    [{ ...baseBody, tools: [{ ...files, max_num_results: 51 }] }, 'tools[0].max_num_results'],
+    [{ ...baseBody, tools: [{ ...files, ranking_options: { score_threshold: 2 } }] }, 'tools[0].ranking_options.score_threshold'],
+    [{ ...baseBody, tools: [{ ...files, filters: { type: 'like', key: 'path', value: 'a' } }] }, 'tools[0].filters.type'],
+    [{ ...baseBody, tools: [{ ...files, filters: { type: 'in', key: 'path', value: 'a' } }] }, 'tools[0].filters.value'],
+    [{ ...baseBody, tools: [{ ...files, filters: { type: 'and', filters: [{ type: 'eq' }] } }] }, 'tools[0].filters.filters[0].key'],
+    [{ ...baseBody, tools: [{ ...files, filters: manyConditions }] }, 'tools[0].filters'],
     [{ ...baseBody, reasoning: { effort: 'utmost' } }, 'reasoning.effort'],
     [content({ type: 'input_audio' }), 'input[0].content[0].type'],
     [content({ type: 'input_image', file_id: 'file_1' }), 'input[0].content[0].image_url'],
@@ -62,7 +74,8 @@ verifies('http.responses/refused', 'each by its name', async () => {
 
 verifies('http.responses/ignored', 'fields, tools and items without effect are named', async () => {
   const cases: [Record<string, unknown>, string | null][] = [
-    [{ include: ['file_search_call.results', 'reasoning.encrypted_content'] }, 'include[0]'],
+    [{ include: ['code_interpreter_call.outputs', 'file_search_call.results', 'reasoning.encrypted_content'] }, 'include[0]'],
+    [{ tools: [files] }, 'tools[0]'],
     [{ max_tool_calls: 3, top_logprobs: 2, service_tier: 'flex', new_one: 1 }, 'top_logprobs, new_one, max_tool_calls, service_tier'],
     [{ text: { verbosity: 'low' } }, 'text.verbosity'],
     [{ text: { verbosity: 'medium' }, service_tier: 'default', user: 'u', safety_identifier: 's' }, null],
@@ -70,6 +83,7 @@ verifies('http.responses/ignored', 'fields, tools and items without effect are n
     [{ tools: [tool, { type: 'web_search' }, { type: 'namespace', name: 'n', tools: [{ type: 'x' }] }] }, 'tools[2].tools[0], tools[1]'],
     [{ truncation: 'auto' }, 'truncation'],
     [withItem({ type: 'web_search_call', id: 'w' }), 'input[1]'],
+    [withItem({ type: 'file_search_call', id: 'f', queries: ['whales'], results: null }), 'input[1]'],
     [withItem({ type: 'reasoning', summary: [], encrypted_content: 'gAAAA' }), 'input[1].encrypted_content'],
   ];
   for (const [more, named] of cases) {

@@ -3,8 +3,7 @@ import { estimateUsage } from '../../../providers/estimate-usage.ts';
 import type { ModelEvent, ModelMessage } from '../../../providers/provider.ts';
 import type { ProviderState } from '../../../storage/records/provider-state.ts';
 import type { HttpError } from '../http-error.ts';
-import type { SearchEvent } from '../search/hosted-search.ts';
-import { OutputBuilder, type ResponseEvent } from './output-builder.ts';
+import { type IncludedData, OutputBuilder, type ResponseEvent, type SearchEvent } from './output-builder.ts';
 import type { OutputItem } from '../../../storage/records/response-record.ts';
 import type { ResponseTools } from './response-tools.ts';
 import { sealState } from './sealed-state.ts';
@@ -20,8 +19,7 @@ export interface ResponseOptions {
   /** Request parameters repeated in the response. */
   echo: Record<string, unknown>;
   events: AsyncIterable<ModelEvent | SearchEvent>;
-  /** Searches of the web name their pages. */
-  includeSources: boolean;
+  include: IncludedData;
   /** The caller's tools. */
   tools: Pick<ResponseTools, 'toItem'>;
   /** Reasoning items contain the data that the provider requires back. */
@@ -71,7 +69,7 @@ export class ResponseBuilder {
 
   constructor(options: ResponseOptions) {
     this.#options = options;
-    this.#output = new OutputBuilder((prefix, index) => toItemId(options.id, prefix, index), options.includeSources);
+    this.#output = new OutputBuilder((prefix, index) => toItemId(options.id, prefix, index), options.include);
   }
 
   /** The response object before the model answers. */
@@ -95,8 +93,8 @@ export class ResponseBuilder {
         else if (event.type === 'refusal') yield* this.#output.addRefusal(event.text);
         else if (event.type === 'reasoning') yield* this.#output.addReasoning(event.text);
         else if (event.type === 'citations') yield* this.#output.addAnnotations(event);
-        else if (event.type === 'search_started') yield* this.#output.beginSearch(event);
-        else if (event.type === 'search_ended') yield* this.#output.endSearch(event);
+        else if (event.type === 'web_search_started' || event.type === 'file_search_started') yield* this.#output.beginSearch(event);
+        else if (event.type === 'web_search_ended' || event.type === 'file_search_ended') yield* this.#output.endSearch(event);
         else if (event.type === 'tool_call') calls.push(event.call);
         else if (event.type === 'keep') this.#providerState = event.kept;
         else if (event.type === 'usage') [this.#usage, this.#reasoningTokens] = [event.usage, event.reasoningTokens ?? 0];
@@ -190,5 +188,6 @@ function getItemText(item: OutputItem): string {
   if (item.type === 'function_call') return item.name + item.arguments;
   if (item.type === 'custom_tool_call') return item.name + item.input;
   if (item.type === 'web_search_call') return item.action.query;
+  if (item.type === 'file_search_call') return item.queries.join('\n');
   return item.content.map((part) => ('text' in part ? part.text : 'refusal' in part ? part.refusal : '')).join('');
 }

@@ -3,9 +3,8 @@ import { z } from '#shared/rpc/zod.ts';
 import type { ToolSpec } from '../../../providers/provider.ts';
 import type { IgnoredFields } from '../ignored-fields.ts';
 import { parseHttpParams } from '../parse-http-params.ts';
-import { WEB_SEARCH_TOOL } from '../../../agent/web-search/search-result.ts';
-import type { SearchOptions } from '../search/search-options.ts';
 import type { CallItem, CustomCallItem } from '../../../storage/records/response-record.ts';
+import { type HostedTool, type HostedToolName, readHostedTool } from './hosted-tools.ts';
 
 const anyTool = z.looseObject({ type: z.string() });
 const functionTool = z.looseObject({
@@ -18,12 +17,6 @@ const customTool = z.looseObject({
   name: z.string().min(1).max(128),
   description: z.string().nullish(),
   format: z.looseObject({ type: z.string(), syntax: z.string().nullish(), definition: z.string().nullish() }).nullish(),
-});
-const domains = z.array(z.string().min(1).max(253)).max(100).nullish();
-const searchTool = z.looseObject({
-  filters: z.looseObject({ allowed_domains: domains, blocked_domains: domains }).nullish(),
-  /** False: only pages that the provider has stored. */
-  external_web_access: z.boolean().nullish(),
 });
 const namespaceTool = z.looseObject({ name: z.string().min(1).max(128), tools: z.array(z.unknown()) });
 
@@ -47,19 +40,14 @@ export function toModelName({ name, namespace }: { name: string; namespace?: str
   return `${fullName.slice(0, MAX_NAME_CHARS - 9)}_${hash.toString(16).padStart(8, '0')}`;
 }
 
-/** Types of hosted tools that search the web, with or without a version, such as `web_search_2025_08_26`. */
-export const SEARCH_TYPE = /^web_search(_preview)?(_\d{4}_\d\d_\d\d)?$/;
-
-type SearchLimits = Omit<SearchOptions, 'maxSearches'>;
-
 /** The tools of a request as functions for the model; converts its calls back for the client. */
 export class ResponseTools {
   readonly specs: ToolSpec[] = [];
   /** The tools as the client defined them. */
   readonly echo: unknown[] = [];
   readonly #tools = new Map<string, CallerTool>();
-  /** Hosted tools that search the web, and their paths in the request. */
-  readonly #searches: { path: string; tool: unknown; limits: SearchLimits }[] = [];
+  /** Hosted tools that are not settled yet. */
+  #hosted: HostedTool[] = [];
 
   /** Unsupported tools are omitted and added to `ignored`. Throws a 400 for an invalid tool. */
   constructor(tools: readonly unknown[], ignored: IgnoredFields) {
@@ -93,28 +81,38 @@ export class ResponseTools {
         (parent, key) => (typeof key === 'number' ? `${parent}[${key}]` : parent ? `${parent}.${key}` : key),
         '',
       );
-      const { filters, external_web_access } = parseHttpParams(searchTool, tool, toolPath);
-      if (SEARCH_TYPE.test(type) && namespace === undefined && external_web_access !== false)
-        this.#searches.push({ path, tool, limits: { allowed: filters?.allowed_domains ?? [], blocked: filters?.blocked_domains ?? [] } });
+      const hosted = namespace === undefined ? readHostedTool(type, tool, { toolPath, path, ignored }) : undefined;
+      if (hosted) this.#hosted.push(hosted);
       else ignored.add(path);
     }
   }
 
-  /** Whether a hosted tool that searches the web is requested. */
-  get requestsSearch(): boolean {
-    return this.#searches.length > 0;
+  /** Whether a hosted tool that Perch can run is requested; with `name`, this one. */
+  requestsHosted(name?: HostedToolName): boolean {
+    return this.#hosted.some((hosted) => name === undefined || hosted.name === name);
   }
 
   /**
-   * Settles the hosted web search. Resolves with its limits; if it is not available, or hidden by a function of its name, it is ignored.
+   * Settles the hosted tool with this name. Resolves with it; if it is not available, or hidden by a function of its name, it is ignored.
    */
-  async settleSearch(canSearch: () => boolean | Promise<boolean>, ignored: IgnoredFields): Promise<SearchLimits | undefined> {
-    const [search, ...others] = this.#searches.splice(0);
-    if (!search) return undefined;
-    const isAvailable = !this.#tools.has(WEB_SEARCH_TOOL) && (await canSearch());
-    if (isAvailable) this.echo.push(search.tool);
-    for (const { path } of isAvailable ? others : [search, ...others]) ignored.add(path);
-    return isAvailable ? search.limits : undefined;
+  async settleHosted<N extends HostedToolName>(
+    name: N,
+    isAvailable: (tool: Extract<HostedTool, { name: N }>) => boolean | Promise<boolean>,
+    ignored: IgnoredFields,
+  ): Promise<Extract<HostedTool, { name: N }> | undefined> {
+    const isNamed = (hosted: HostedTool): hosted is Extract<HostedTool, { name: N }> => hosted.name === name;
+    const [first, ...others] = this.#hosted.filter(isNamed);
+    if (!first) return undefined;
+    this.#hosted = this.#hosted.filter((hosted) => hosted.name !== name);
+    const isUsed = !this.#tools.has(name) && (await isAvailable(first));
+    if (isUsed) this.echo.push(first.tool);
+    for (const { path } of isUsed ? others : [first, ...others]) ignored.add(path);
+    return isUsed ? first : undefined;
+  }
+
+  /** Ignores all hosted tools. */
+  ignoreHosted(ignored: IgnoredFields): void {
+    for (const { path } of this.#hosted.splice(0)) ignored.add(path);
   }
 
   #add(

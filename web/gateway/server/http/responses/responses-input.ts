@@ -215,7 +215,7 @@ export function toMessages(entries: readonly ItemEntry[], isAnswered = true): Mo
       addCall(messages, item, param, kept ?? sealedState);
       sealedState = undefined;
       openCalls.set(item.call_id, item);
-    } else if (item.type !== 'web_search_call') {
+    } else if (item.type === 'function_call_output' || item.type === 'custom_tool_call_output') {
       messages.push({ role: 'tool', ...toToolResult(item, openCalls.get(item.call_id), param) });
       openCalls.delete(item.call_id);
     }

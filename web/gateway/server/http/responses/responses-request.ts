@@ -3,8 +3,9 @@ import { REASONING_EFFORTS, type ResponseFormat, type GenerationOptions } from '
 import { badRequest } from '../http-error.ts';
 import type { IgnoredFields } from '../ignored-fields.ts';
 import { parseHttpParams } from '../parse-http-params.ts';
-import { WEB_SEARCH_TOOL } from '../../../agent/web-search/search-result.ts';
-import { ResponseTools, SEARCH_TYPE } from './response-tools.ts';
+import { toHostedToolName } from './hosted-tools.ts';
+import type { IncludedData } from './output-builder.ts';
+import { ResponseTools } from './response-tools.ts';
 
 /** For parameters whose omission would change the answer: accepts only values that request nothing. */
 const unsupported = (message: string, ...allowed: readonly (string | boolean | number)[]): z.ZodType =>
@@ -16,7 +17,7 @@ const unsupported = (message: string, ...allowed: readonly (string | boolean | n
 const toolChoiceSchema = z.union([
   z.enum(['auto', 'none', 'required']),
   z.looseObject({ type: z.enum(['function', 'custom']), name: z.string() }),
-  z.looseObject({ type: z.string().regex(SEARCH_TYPE), name: z.undefined().optional() }),
+  z.looseObject({ type: z.string().refine((type) => toHostedToolName(type) !== undefined), name: z.undefined().optional() }),
 ]);
 
 const formatSchema = z.discriminatedUnion('type', [
@@ -36,9 +37,10 @@ export const metadataSchema = z
   .refine((value) => Object.keys(value).length <= 16, 'must have at most 16 entries');
 
 const SEARCH_SOURCES = 'web_search_call.action.sources';
+const FILE_RESULTS = 'file_search_call.results';
 
 /** Supported values of `include`; input images are always included. */
-export const SUPPORTED_INCLUDES = ['reasoning.encrypted_content', 'message.input_image.image_url', SEARCH_SOURCES] as const;
+export const SUPPORTED_INCLUDES = ['reasoning.encrypted_content', 'message.input_image.image_url', SEARCH_SOURCES, FILE_RESULTS] as const;
 
 const hintField = z.string().max(1000).nullish();
 
@@ -111,8 +113,7 @@ export interface ResponseRequest {
   tools: ResponseTools;
   /** Maximum number of calls of hosted tools. */
   maxToolCalls: number | undefined;
-  /** Searches of the answer name their pages. */
-  includeSources: boolean;
+  include: IncludedData;
   generationOptions: GenerationOptions;
   cacheKey: string | undefined;
   /** Fields for servers with the OpenAI format, by their name there, each with its name in this API if it must be reported when ignored. */
@@ -130,8 +131,10 @@ export function readResponseRequest(body: Record<string, unknown>, ignored: Igno
   reportIgnored(body, params, ignored);
   const tools = new ResponseTools(params.tools ?? [], ignored);
   const choice = params.tool_choice ?? 'auto';
-  const isInTools = typeof choice === 'string' || (choice.name === undefined ? tools.requestsSearch : tools.has(choice.type, choice.name));
-  const canCall = tools.specs.length > 0 || tools.requestsSearch;
+  const isInTools =
+    typeof choice === 'string' ||
+    (choice.name === undefined ? tools.requestsHosted(toHostedToolName(choice.type)) : tools.has(choice.type, choice.name));
+  const canCall = tools.specs.length > 0 || tools.requestsHosted();
   if (typeof choice !== 'string' && !isInTools)
     throw badRequest(`\`tool_choice\` names the tool "${choice.name ?? choice.type}", which is not in \`tools\`.`, 'tool_choice');
   if (choice === 'required' && !canCall) throw badRequest('`tool_choice` requires at least one tool in `tools`.', 'tool_choice');
@@ -158,7 +161,7 @@ export function readResponseRequest(body: Record<string, unknown>, ignored: Igno
     user: params.user || undefined,
     tools,
     maxToolCalls: params.max_tool_calls ?? undefined,
-    includeSources: params.include?.includes(SEARCH_SOURCES) ?? false,
+    include: { sources: params.include?.includes(SEARCH_SOURCES) ?? false, results: params.include?.includes(FILE_RESULTS) ?? false },
     cacheKey: params.prompt_cache_key || undefined,
     passed: toForwardedFields(params),
     generationOptions: omitNullish({
@@ -166,7 +169,11 @@ export function readResponseRequest(body: Record<string, unknown>, ignored: Igno
       maxTokens: params.max_output_tokens,
       // Servers reject both if there are no tools.
       toolChoice:
-        choice === 'auto' || !canCall ? undefined : typeof choice === 'string' ? choice : { name: choice.name ?? WEB_SEARCH_TOOL },
+        choice === 'auto' || !canCall
+          ? undefined
+          : typeof choice === 'string'
+            ? choice
+            : { name: choice.name ?? toHostedToolName(choice.type) ?? choice.type },
       parallelToolCalls: canCall ? params.parallel_tool_calls : undefined,
       responseFormat: toResponseFormat(textFormat),
       topP: params.top_p,

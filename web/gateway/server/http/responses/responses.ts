@@ -23,7 +23,7 @@ import type { ResponseEvent } from './output-builder.ts';
 import type { Item, ResponseRecord } from '../../../storage/records/response-record.ts';
 import { readResponseQuery, readResponseRequest, type ResponseRequest } from './responses-request.ts';
 import { createModelSource, nameUnsupported, type ResponseCall, type ResponseSource, toParamName } from './model-source.ts';
-import { settleSearch } from './response-search.ts';
+import { type SettledSearches, settleSearches } from './response-search.ts';
 
 type ResponsesDeps = HttpDeps & {
   providerStates: ProviderStateCache;
@@ -66,7 +66,7 @@ export class Responses {
           createdAt,
           model: params.model,
           seal: params.seal,
-          includeSources: params.includeSources,
+          include: params.include,
           tools: params.tools,
           echo: { ...params.echo, store: params.store },
         },
@@ -155,7 +155,7 @@ export class Responses {
       const key =
         findAgentId(params.model, this.#deps) === undefined ? (await resolveRoute(params.model, signal, this.#deps)).key : params.model;
       const { messages } = await this.#conversation(params, createResponseId(this.#deps.clock.now()), principal, ignored);
-      await params.tools.settleSearch(() => false, ignored);
+      params.tools.ignoreHosted(ignored);
       const { specs } = params.tools;
       const toolMessages: ModelMessage[] = specs.length > 0 ? [{ role: 'system', content: JSON.stringify(specs) }] : [];
       let tokens = 0;
@@ -253,23 +253,29 @@ export class Responses {
 
   /** `generate`: false leaves the model out, and the response has no output. */
   async #source(call: ResponseCall, agentId: string | undefined, generate: boolean): Promise<ResponseSource> {
-    const search = await settleSearch(call.asked, { ...call, agentId }, this.#deps);
+    const { asked, ignored } = call;
+    const sessionId =
+      agentId === undefined
+        ? undefined
+        : resolveAgentSession({ header: call.sessionId, user: asked.user, tools: asked.tools.specs }, ignored);
+    const settled = await settleSearches(call, { agentId, sessionId }, this.#deps);
     if (generate)
-      return agentId === undefined ? createModelSource(call, search, this.#deps) : this.#createAgentSource(call, agentId, search.options);
+      return agentId === undefined
+        ? createModelSource(call, settled, this.#deps)
+        : this.#createAgentSource(call, { agentId, sessionId }, settled);
     if (agentId === undefined) await resolveRoute(call.asked.model, call.signal, this.#deps);
     return { events: nothing(), messages: call.messages, record: () => {} };
   }
 
   #createAgentSource(
-    { asked: params, messages, principal, sessionId: header, signal, ignored }: ResponseCall,
-    agentId: string,
-    options: GenerationOptions,
+    { asked: params, messages, principal, signal, ignored }: ResponseCall,
+    { agentId, sessionId }: { agentId: string; sessionId: string | undefined },
+    { options, collections }: SettledSearches,
   ): ResponseSource {
     if (params.truncate) ignored.add('truncation');
     for (const { name } of params.passed.values()) if (name !== undefined) ignored.add(name);
-    const sessionId = resolveAgentSession({ header, user: params.user, tools: params.tools.specs }, ignored);
     const run = (generationOptions: GenerationOptions): AsyncIterable<ModelEvent> =>
-      this.#deps.agents.run({ agentId, messages, sessionId, principal, tools: params.tools.specs, generationOptions, signal });
+      this.#deps.agents.run({ agentId, messages, sessionId, principal, tools: params.tools.specs, collections, generationOptions, signal });
     // The run records its own usage.
     return {
       events: nameUnsupported(retryWithoutUnsupported(options, run, { ignored, toParamName })),

@@ -125,7 +125,7 @@ describe('inputs of a response', () => {
       ['limit=x', 'limit'],
       ['order=up', 'order'],
       ['after=msg_none', 'after'],
-      ['include[]=file_search_call.results', 'include[0]'],
+      ['include[]=code_interpreter_call.outputs', 'include[0]'],
       ['before=x', 'before'],
     ]) {
       const response = await v1.http.ask(createRequest(`${path}?${query}`));

@@ -1,5 +1,5 @@
 import { lazy } from '#shared/async/lazy.ts';
-import { searchQuery, type SearchResult } from '#shared/rpc/methods/web-contracts.ts';
+import type { CitableSource } from '#shared/rpc/passage.ts';
 import type { ToolCall, Usage } from '#shared/rpc/record-schemas.ts';
 import { RpcError } from '#shared/rpc/rpc-error.ts';
 import { z } from '#shared/rpc/zod.ts';
@@ -7,20 +7,36 @@ import { NOT_RUN } from '../../../agent/runs/caller-tools.ts';
 import { withUniqueIds } from '../../../agent/runs/tool-calls.ts';
 import { RunSources } from '../../../agent/runs/run-sources.ts';
 import { VisibleText } from '../../../agent/runs/visible-text.ts';
-import { toModelSchema } from '../../../agent/tools/model-schema.ts';
-import { findQuotedUrls, removeComposedUrls, VerbatimUrls } from '../../../agent/trust/verbatim-urls.ts';
-import { toModelResult, WEB_SEARCH_TOOL } from '../../../agent/web-search/search-result.ts';
 import { getTextParts, toPlainText } from '../../../providers/content-parts.ts';
 import type { GenerationOptions, ModelEvent, ModelMessage, ToolSpec } from '../../../providers/provider.ts';
 import { sumOptional, sumUsage } from '../../../providers/sum-usage.ts';
-import type { HttpDeps } from '../http-deps.ts';
-import { filterResults, type SearchOptions, toQueryLimits } from './search-options.ts';
+import type { ModelSearches } from './model-searches.ts';
 
-/** A search of the web for a model, which the answer shows to the client. */
-export type SearchEvent =
-  | { type: 'search_started'; id: string; query: string }
-  /** `failure`: why there are no results. */
-  | { type: 'search_ended'; id: string; query: string; results: readonly SearchResult[]; failure?: string };
+/** A search as clients see it. */
+export interface SearchCall {
+  id: string;
+  query: string;
+}
+
+/** A kind of search that Perch runs for the model of an answer. `E`: the events that show it to the client. */
+export interface HostedSearch<E> {
+  readonly spec: ToolSpec;
+  /** The event at the start of a search. */
+  toStarted(call: SearchCall): E;
+  /** Rejects with `RpcError` if the search fails. */
+  search(call: SearchCall, args: ToolCall['args']): Promise<SearchOutcome<E>>;
+  /** The event at the end of a search that failed. */
+  toFailed(call: SearchCall, failure: string): E;
+}
+
+export interface SearchOutcome<E> {
+  /** The event at the end of the search. */
+  event: E;
+  /** The result for the model. `cite` numbers what was found. */
+  toResult(cite: (sources: readonly CitableSource[]) => number[]): Record<string, unknown>;
+  /** Where the found texts come from, as labels name it. */
+  outside: readonly string[];
+}
 
 /** A provider call of an answer with searches. */
 export interface SearchStep {
@@ -31,34 +47,38 @@ export interface SearchStep {
   options: GenerationOptions;
 }
 
-interface SearchedAnswer {
+interface SearchedAnswer<E> {
   messages: ModelMessage[];
   /** The caller's own tools. */
   tools: ToolSpec[];
   options: GenerationOptions;
-  limits: SearchOptions;
-  principal: string;
+  searches: readonly HostedSearch<E>[];
+  /** Maximum number of searches of all kinds. */
+  maxSearches: number;
   signal: AbortSignal;
-  webSearch: NonNullable<HttpDeps['webSearch']>;
+  label: ModelSearches['label'];
   /** Asks the model. */
   run(step: SearchStep): AsyncIterable<ModelEvent>;
 }
 
-export const SEARCH_SPEC: ToolSpec = {
-  name: WEB_SEARCH_TOOL,
-  description: 'Searches the web. Cite results that you use by their number (`ref`) in brackets, such as [2].',
-  schema: toModelSchema(z.toJSONSchema(searchQuery, { io: 'input' })),
-};
+export const toMessageText = (content: ModelMessage['content']): string => toPlainText(getTextParts(content));
+
+/** Throws `INVALID_PARAMS` with a sentence for the model. */
+export function parseSearchArgs<S extends z.ZodType>(schema: S, args: ToolCall['args']): z.output<S> {
+  const parsed = schema.safeParse(args);
+  if (parsed.success) return parsed.data;
+  throw new RpcError('INVALID_PARAMS', `The arguments are invalid: ${z.prettifyError(parsed.error)}`);
+}
 
 /**
- * The answer of a model that can search the web: searches run here, and calls of the caller's tools end the answer. Claims that a result
- * supports are cited. The usage is that of all provider calls so far.
+ * The answer of a model that can search: searches run here, and calls of the caller's tools end the answer. Claims that a result supports
+ * are cited. The usage is that of all provider calls so far.
  */
-export async function* answerWithSearch(answer: SearchedAnswer): AsyncGenerator<ModelEvent | SearchEvent> {
+export async function* answerWithSearch<E>(answer: SearchedAnswer<E>): AsyncGenerator<ModelEvent | E> {
   const sources = new RunSources();
   const searcher = new Searcher(answer, sources);
   const texts: string[] = [];
-  const label = lazy(() => answer.webSearch.label([texts.join(''), ...texts], searcher.urls));
+  const label = lazy(() => answer.label([texts.join(''), ...texts], searcher.outside));
   try {
     yield* answerInSteps(answer, { sources, searcher, texts, label });
   } finally {
@@ -66,20 +86,21 @@ export async function* answerWithSearch(answer: SearchedAnswer): AsyncGenerator<
   }
 }
 
-interface SearchedRun {
+interface SearchedRun<E> {
   sources: RunSources;
-  searcher: Searcher;
+  searcher: Searcher<E>;
   /** The shown text of each step. */
   texts: string[];
   /** Called before the answer ends. */
   label(): Promise<void>;
 }
 
-async function* answerInSteps(
-  answer: SearchedAnswer,
-  { sources, searcher, texts, label }: SearchedRun,
-): AsyncGenerator<ModelEvent | SearchEvent> {
+async function* answerInSteps<E>(
+  answer: SearchedAnswer<E>,
+  { sources, searcher, texts, label }: SearchedRun<E>,
+): AsyncGenerator<ModelEvent | E> {
   const messages = [...answer.messages];
+  const specs = answer.searches.map(({ spec }) => spec);
   const visible = new VisibleText(sources);
   const show = (text: string): ModelEvent[] => {
     if (text === '') return [];
@@ -98,8 +119,8 @@ async function* answerInSteps(
     let finish: Extract<ModelEvent, { type: 'finish' }> = { type: 'finish', reason: 'stop' };
     const step: SearchStep = {
       messages,
-      tools: canSearch ? [...answer.tools, SEARCH_SPEC] : answer.tools,
-      spentTools: canSearch ? [] : [SEARCH_SPEC],
+      tools: canSearch ? [...answer.tools, ...specs] : answer.tools,
+      spentTools: canSearch ? [] : specs,
       options: toStepOptions(answer, { isFirst, canSearch }),
     };
     for await (const event of answer.run(step)) {
@@ -116,8 +137,8 @@ async function* answerInSteps(
     }
     yield* show(visible.end());
     const isCut = finish.reason === 'length' || finish.reason === 'content_filter';
-    const searches = calls.filter(({ tool }) => tool === WEB_SEARCH_TOOL);
-    const isLast = isCut || !canSearch || searches.length === 0;
+    const own = calls.filter((call) => !searcher.runs(call));
+    const isLast = isCut || !canSearch || own.length === calls.length;
     if (isLast) {
       await label();
       const { citations, sources: cited } = await sources.settle(text, getQuestion(answer.messages));
@@ -125,7 +146,6 @@ async function* answerInSteps(
     }
     if (usage) yield { type: 'usage', usage, ...(reasoningTokens === undefined ? {} : { reasoningTokens }) };
     if (isLast) {
-      const own = calls.filter((call) => !searches.includes(call));
       for (const call of own) yield { type: 'tool_call', call };
       if (kept && own.length > 0) yield kept;
       yield own.length === 0 && finish.reason === 'tool_calls' ? { type: 'finish', reason: 'stop' } : finish;
@@ -137,7 +157,7 @@ async function* answerInSteps(
       ids,
     ).map(({ call }) => call);
     messages.push({ role: 'assistant', content: text, toolCalls: uniqueCalls, ...(kept ? { kept: kept.kept } : {}) });
-    yield* searcher.run(uniqueCalls.filter(({ tool }) => tool === WEB_SEARCH_TOOL));
+    yield* searcher.run(uniqueCalls.filter((call) => searcher.runs(call)));
     for (const { id, tool } of uniqueCalls)
       messages.push({ role: 'tool', toolCallId: id, name: tool, content: searcher.getResult(id) ?? JSON.stringify({ error: NOT_RUN }) });
     visible.nextStep();
@@ -146,7 +166,7 @@ async function* answerInSteps(
 
 /** A forced call holds for the first provider call: later ones answer. Servers reject a choice without tools. */
 function toStepOptions(
-  { options, tools }: SearchedAnswer,
+  { options, tools }: Pick<SearchedAnswer<unknown>, 'options' | 'tools'>,
   { isFirst, canSearch }: { isFirst: boolean; canSearch: boolean },
 ): GenerationOptions {
   const hasTools = canSearch || tools.length > 0;
@@ -158,31 +178,36 @@ function toStepOptions(
   };
 }
 
-const toText = (content: ModelMessage['content']): string => toPlainText(getTextParts(content));
-const getQuestion = (messages: readonly ModelMessage[]): string => toText(messages.findLast(({ role }) => role === 'user')?.content ?? '');
+const getQuestion = (messages: readonly ModelMessage[]): string =>
+  toMessageText(messages.findLast(({ role }) => role === 'user')?.content ?? '');
 
 /** Runs the searches of one answer. */
-class Searcher {
-  readonly #answer: SearchedAnswer;
+class Searcher<E> {
+  readonly #answer: SearchedAnswer<E>;
   readonly #sources: RunSources;
-  readonly #quoted = new VerbatimUrls();
+  readonly #searches: ReadonlyMap<string, HostedSearch<E>>;
   readonly #results = new Map<string, string>();
-  readonly #urls = new Set<string>();
+  readonly #outside = new Set<string>();
   #count = 0;
 
-  constructor(answer: SearchedAnswer, sources: RunSources) {
+  constructor(answer: SearchedAnswer<E>, sources: RunSources) {
     this.#answer = answer;
     this.#sources = sources;
-    for (const { role, content } of answer.messages) if (role !== 'assistant') this.#quoted.add(toText(content));
+    this.#searches = new Map(answer.searches.map((search) => [search.spec.name, search]));
   }
 
   get canSearch(): boolean {
-    return this.#count < this.#answer.limits.maxSearches;
+    return this.#count < this.#answer.maxSearches;
   }
 
-  /** Addresses of all pages that were found. */
-  get urls(): readonly string[] {
-    return [...this.#urls];
+  /** Where all found texts come from. */
+  get outside(): readonly string[] {
+    return [...this.#outside];
+  }
+
+  /** Whether a call is a search. */
+  runs({ tool }: ToolCall): boolean {
+    return this.#searches.has(tool);
   }
 
   /** The result of a call as its model gets it. */
@@ -191,44 +216,37 @@ class Searcher {
   }
 
   /** Runs the calls side by side. */
-  async *run(calls: readonly ToolCall[]): AsyncGenerator<SearchEvent> {
-    const started = calls.map((call) => {
-      const query = typeof call.args['query'] === 'string' ? call.args['query'] : '';
-      const found = this.#search(call);
+  async *run(calls: readonly ToolCall[]): AsyncGenerator<E> {
+    const started = calls.flatMap(({ id, tool, args }) => {
+      const search = this.#searches.get(tool);
+      if (!search) return [];
+      const call: SearchCall = { id, query: typeof args['query'] === 'string' ? args['query'] : '' };
+      const outcome = this.#search(search, call, args);
       // A client may disconnect before its turn comes.
-      found.catch(() => {});
-      return { call, event: { id: call.id, query }, found };
+      outcome.catch(() => {});
+      return { call, search, outcome };
     });
-    for (const { event } of started) yield { type: 'search_started', ...event };
-    for (const { call, event, found } of started) {
-      const { results, note, failure } = await found;
-      const result =
-        failure === undefined ? toModelResult({ results, note }, (read) => this.#sources.cite(read, call.id)) : { error: failure };
-      this.#results.set(call.id, JSON.stringify(result));
-      for (const { url } of results) {
-        this.#quoted.add(url);
-        this.#urls.add(url);
-      }
-      yield { type: 'search_ended', ...event, results, ...(failure === undefined ? {} : { failure }) };
+    for (const { call, search } of started) yield search.toStarted(call);
+    for (const { call, outcome } of started) {
+      const { event, toResult, outside } = await outcome;
+      this.#results.set(call.id, JSON.stringify(toResult((read) => this.#sources.cite(read, call.id))));
+      for (const source of outside) this.#outside.add(source);
+      yield event;
     }
     this.#answer.signal.throwIfAborted();
   }
 
-  async #search({ args }: ToolCall): Promise<{ results: SearchResult[]; note?: string | undefined; failure?: string }> {
-    const { principal, signal, limits, webSearch } = this.#answer;
-    const fail = (failure: string) => ({ results: [], failure });
-    if (!this.canSearch) return fail(`There were ${limits.maxSearches} searches, which is the limit. Answer without further ones.`);
+  async #search(search: HostedSearch<E>, call: SearchCall, args: ToolCall['args']): Promise<SearchOutcome<E>> {
+    const { maxSearches } = this.#answer;
+    const fail = (failure: string): SearchOutcome<E> => ({
+      event: search.toFailed(call, failure),
+      toResult: () => ({ error: failure }),
+      outside: [],
+    });
+    if (!this.canSearch) return fail(`There were ${maxSearches} searches, which is the limit. Answer without further ones.`);
     this.#count++;
-    const parsed = searchQuery.safeParse(args);
-    if (!parsed.success) return fail(`The arguments are invalid: ${z.prettifyError(parsed.error)}`);
-    const { query } = parsed.data;
-    const quoted = findQuotedUrls(query, { hasUrl: (url) => this.#quoted.has(url) });
-    // A model that searches may open an address in its query, and nobody can be asked here.
-    if (removeComposedUrls(query, quoted) !== query)
-      return fail('The query has an address that is in no message and no result. Search without it.');
     try {
-      const { results, note } = await webSearch.search({ ...parsed.data, ...toQueryLimits(limits) }, principal, signal);
-      return { results: filterResults(results, limits), note };
+      return await search.search(call, args);
     } catch (error) {
       if (error instanceof RpcError) return fail(error.message);
       throw error;

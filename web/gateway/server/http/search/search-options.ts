@@ -4,9 +4,8 @@ import { MAX_SEARCH_RESULTS } from '#shared/search-providers.ts';
 /** Maximum number of searches for one answer. */
 export const MAX_SEARCHES = 10;
 
-/** Limits that a request sets for its web searches. */
-export interface SearchOptions {
-  maxSearches: number;
+/** Domains to which a request limits its web searches. */
+export interface SearchDomains {
   /** Only pages of these hosts and their subdomains. */
   allowed: readonly string[];
   /** No pages of these hosts and their subdomains. */
@@ -20,7 +19,7 @@ const toHost = (domain: string): string =>
   URL.parse(`https://${domain.replace(/^[a-z]+:\/\//i, '').replace(/^\*\./, '')}`)?.hostname ?? domain;
 
 /** The results that the limits allow. */
-export function filterResults(results: readonly SearchResult[], { allowed, blocked }: SearchOptions): SearchResult[] {
+export function filterResults(results: readonly SearchResult[], { allowed, blocked }: SearchDomains): SearchResult[] {
   const [allowedHosts, blockedHosts] = [allowed.map(toHost), blocked.map(toHost)];
   return results.filter(({ url }) => {
     const host = URL.parse(url)?.hostname ?? '';
@@ -32,7 +31,7 @@ export function filterResults(results: readonly SearchResult[], { allowed, block
 }
 
 /** Parameters of a query that leave enough allowed results: the only allowed host, or more results. */
-export function toQueryLimits({ allowed, blocked }: SearchOptions): { site?: string; limit?: number } {
+export function toQueryLimits({ allowed, blocked }: SearchDomains): { site?: string; limit?: number } {
   const [only, ...others] = allowed.map(toHost);
   if (only !== undefined && others.length === 0) return { site: only };
   return only === undefined && blocked.length === 0 ? {} : { limit: MAX_SEARCH_RESULTS };

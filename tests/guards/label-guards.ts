@@ -1,0 +1,146 @@
+import type { Guard } from './guard.ts';
+
+const LOSSES = 'web/gateway/agent/trust/label-losses.test.ts';
+const COMMANDS = 'web/gateway/agent/trust/tainted-commands.test.ts';
+const FILE_SOURCES = 'web/gateway/agent/trust/file-sources.ts';
+const MIRROR_LABELS = 'web/gateway/agent/files-mirror/mirror-labels.ts';
+const RESTORE = 'bridge/capabilities/backup-handlers.test.ts';
+
+/** Guards against labels and rights that are lost or come back on the way of data: edits, copies, records, restores. */
+export const LABEL_GUARDS: readonly Guard[] = [
+  {
+    name: 'Edited messages from outside',
+    file: 'web/gateway/agent/runs/runs.ts',
+    find: 'await this.#toOutside(request, info, getMessageSources(user));',
+    replace: 'await this.#toOutside(request, info);',
+    test: LOSSES,
+    only: 'edits the message',
+  },
+  {
+    name: 'Forks of channel chats of earlier builds',
+    file: 'web/gateway/agent/sessions/session-methods.ts',
+    find: 'withStoredSources(message)',
+    replace: 'message',
+    test: LOSSES,
+    only: 'in a fork of a channel',
+  },
+  {
+    name: 'Channel chats of earlier builds from the trash',
+    file: 'web/gateway/agent/trash/trash.ts',
+    find: 'isChannelSession(formerKey) ?',
+    replace: 'isChannelSession("") ?',
+    test: LOSSES,
+    only: 'in a fork of a channel',
+  },
+  {
+    name: 'MEMORY.md that is read as a file',
+    file: FILE_SOURCES,
+    find: 'return mergeSources(own, ...ids.map((id) => labelled.get(`${workspace}/${id}`)));',
+    replace: 'return [...own];',
+    test: LOSSES,
+    only: 'read as a file',
+  },
+  {
+    name: 'Records of the wiki and of dreaming',
+    file: 'web/gateway/agent/workspace/file-tools.ts',
+    find: ' || isRecordsPath(name)',
+    replace: '',
+    test: LOSSES,
+    only: 'writing their records',
+  },
+  {
+    name: 'Labels of claims',
+    file: 'web/gateway/agent/knowledge/wiki/wiki-tools.ts',
+    find: '...claims.map((claim) => toClaimLabel(wiki.workspace, claim.id)),',
+    replace: '',
+    test: LOSSES,
+    only: 'finds or reads a claim',
+  },
+  {
+    name: 'Labelled memories in the guide’s answers',
+    file: 'web/gateway/agent/guide/guide-module.ts',
+    find: 'return memories.filter(({ id }) => !labelled.has(`${workspace}/${id}`));',
+    replace: 'return labelled.size < 0 ? [] : memories;',
+    test: LOSSES,
+    only: 'quoted by the guide',
+  },
+  {
+    name: 'Messages from outside in the guide’s answers',
+    file: 'web/gateway/agent/guide/guide-module.ts',
+    find: '.filter((message) => getMessageSources(message).length === 0)',
+    replace: '',
+    test: LOSSES,
+    only: 'quoted by the guide',
+  },
+  {
+    name: 'Files that are renamed or copied on disk',
+    file: MIRROR_LABELS,
+    find: 'const copies = await findCopies(deps, workspace, files);',
+    replace: 'const copies = new Map<string, string[]>();',
+    test: COMMANDS,
+    only: 'renamed or copied on disk',
+  },
+  {
+    name: 'Copies of files that changed on both sides',
+    file: MIRROR_LABELS,
+    find: "await labels.add('file', `${workspace}/${copy}`, await labels.getSources('file', `${workspace}/${path}`));",
+    replace: '{}',
+    test: COMMANDS,
+    only: 'renamed or copied on disk',
+  },
+  {
+    name: 'Memories that a command of a tainted run writes',
+    file: MIRROR_LABELS,
+    find: 'for (const file of files) await labelNewMemories(deps, workspace, file, sources);',
+    replace: '',
+    test: COMMANDS,
+    only: 'adds to MEMORY.md',
+  },
+  {
+    name: 'Versions of files that lost a conflict',
+    file: 'web/gateway/agent/workspace/sync-methods.ts',
+    find: "await labels.add('file', `${file.workspace}/${file.path}`, [toSource('unknown', 'another version')]);",
+    replace: '',
+    test: 'web/gateway/agent/files-mirror/files-merge-hosts.test.ts',
+    only: 'a text and a picture',
+  },
+  {
+    name: 'Keys that were revoked after a backup',
+    file: 'bridge/backup/restored-rights.ts',
+    find: "  'apiKeys',\n",
+    replace: '',
+    test: RESTORE,
+    only: 'what was revoked',
+  },
+  {
+    name: 'Grants of jobs in a backup',
+    file: 'bridge/backup/restored-rights.ts',
+    find: "pick(job, now, ['outsideGrant'])",
+    replace: 'pick(job, now, [])',
+    test: RESTORE,
+    only: 'grants do not come back',
+  },
+  {
+    name: 'Owners of channels in a backup',
+    file: 'bridge/backup/restored-rights.ts',
+    find: "'owners', 'pairedUsers', ",
+    replace: '',
+    test: 'bridge/backup/restored-rights.test.ts',
+  },
+  {
+    name: 'Restored content does not come before its label',
+    file: 'bridge/backup/restore-backup.ts',
+    find: 'plan.records = [...labels, ...others];',
+    replace: 'plan.records = [...others, ...labels];',
+    test: RESTORE,
+    only: 'labels come before',
+  },
+  {
+    name: 'Labels of replies outlast a restore',
+    file: 'bridge/backup/restore-backup.ts',
+    find: ' && !isReplyLabel(current)',
+    replace: '',
+    test: RESTORE,
+    only: 'labels of replies stay',
+  },
+];
