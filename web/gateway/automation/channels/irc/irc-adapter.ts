@@ -4,6 +4,7 @@ import type { IrcSettings } from '../../../config/sections/channel-settings.ts';
 import type { Bridge } from '../../../ports/bridge-interface.ts';
 import type { IncomingMessage, PendingMessage } from '../../../storage/records/channel-state.ts';
 import type { ButtonPress, ChannelAdapter, PollContext, PollResult, Post, SendContext } from '../channel-adapter.ts';
+import { getHelpText } from '../chat-commands.ts';
 import { callPlatformPort } from '../platform-port.ts';
 import { PlatformError } from '../platform-request.ts';
 import { ReplyCodes } from '../reply-codes.ts';
@@ -34,7 +35,7 @@ interface IrcAdapterDeps {
 export class IrcAdapter implements ChannelAdapter {
   readonly name = 'IRC';
   readonly minRetryMs = 5_000;
-  readonly help = 'Hello! Send me a message and an agent replies. !new starts a new chat, !stop stops the current reply.';
+  readonly help = getHelpText();
   readonly #deps: IrcAdapterDeps;
   #codes: ReplyCodes | undefined;
   #echoes = false;
