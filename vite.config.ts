@@ -298,7 +298,11 @@ const config: UserConfig = {
                 {
                   name: createChunkNamer(
                     'soon',
-                    isFile('web/features/collections/DropTarget.svelte', 'web/app/shell/Toaster.svelte', 'web/features/sidebar/ProjectSection.svelte'),
+                    isFile(
+                      'web/features/collections/DropTarget.svelte',
+                      'web/app/shell/Toaster.svelte',
+                      'web/features/sidebar/ProjectSection.svelte',
+                    ),
                   ),
                   test: (id) => !isMessageModule(id),
                   minShareCount: 2,

@@ -1,5 +1,5 @@
 /** A button of a push notification. */
-export interface PushButton {
+interface PushButton {
   /** Its label is in the language of the device. */
   kind: 'approve' | 'deny';
   /** Sent to `PUSH_ANSWER_PATH` when the button is pressed. */

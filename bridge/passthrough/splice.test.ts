@@ -138,7 +138,7 @@ describe('a splice', () => {
   verifies('http.chat/splice-back-pressure', 'waits for a slow caller as long as needed, with a small buffer', async () => {
     await using gateway = await startTestBridge();
     await using server = await startWriter();
-    const { ends } = await splicer(gateway, server.url, { idleMs: 50 });
+    const { ends } = await splicer(gateway, server.url, { idleMs: 200 });
     const { port, host } = new URL(gateway.url);
     const caller = connect(Number(port), '127.0.0.1');
     caller.write(`POST /v1/x HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${gateway.token}\r\nContent-Length: 2\r\n\r\n{}`);

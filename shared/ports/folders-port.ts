@@ -5,7 +5,7 @@ import { definePort } from './port.ts';
 /** Maximum bytes of one read: the largest document that is indexed. */
 export const MAX_FOLDER_READ_BYTES = 25 * 1024 * 1024;
 /** Maximum number of entries in a page of a scan. */
-export const MAX_SCAN_PAGE = 2000;
+const MAX_SCAN_PAGE = 2000;
 /** Maximum number of changed paths in an event; more are reported without paths. */
 export const MAX_CHANGED_PATHS = 500;
 /** Maximum size of a cloned repository with its files. */
@@ -15,7 +15,7 @@ export const MAX_CLONE_BYTES = 1024 * 1024 * 1024;
  * `folder` and `repository`: files that Perch can read; within repositories, without those that `.gitignore` excludes. `mail`: mbox files,
  * maildirs and `.eml` files, one entry per message.
  */
-export const folderKind = z.enum(['folder', 'repository', 'mail']);
+const folderKind = z.enum(['folder', 'repository', 'mail']);
 export type FolderKind = z.infer<typeof folderKind>;
 
 /** Absolute path on the bridge's computer. */

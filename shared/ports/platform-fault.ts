@@ -9,4 +9,3 @@ export const platformFault = z.object({
   /** Time to wait before the next attempt, in milliseconds. */
   retryAfterMs: z.number().optional(),
 });
-export type PlatformFault = z.infer<typeof platformFault>;

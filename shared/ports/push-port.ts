@@ -4,7 +4,6 @@ import { definePort } from './port.ts';
 
 /** Body of a request to `PUSH_ANSWER_PATH`: the value of the button that was pressed (`DecisionTokens`). */
 export const pushAnswer = z.strictObject({ value: z.string().min(1).max(64) });
-export type PushAnswer = z.infer<typeof pushAnswer>;
 
 export const pushPort = definePort({
   kind: 'push',

@@ -136,7 +136,7 @@ export const historyMessage = z.object({
 export type HistoryMessage = z.infer<typeof historyMessage>;
 
 /** Work of a sub-agent: the call that gave it its task, and how far it is. */
-export const subAgentWork = z.object({
+const subAgentWork = z.object({
   /** Path of the session whose run called it. */
   parentPath: z.string(),
   runId: z.string(),

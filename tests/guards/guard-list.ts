@@ -277,10 +277,26 @@ export const GUARDS: readonly Guard[] = [
   {
     name: 'Senders of e-mail that nobody has verified',
     file: 'web/gateway/automation/channels/email/email-adapter.ts',
-    find: "if (proof === 'failed' || proof === 'missing') return 'unverified';",
+    find: "if (proof === 'failed' || proof === 'missing' || !this.#isAnyoneBelieved()) return 'unverified';",
     replace: '',
     test: 'web/gateway/automation/channels/email/email.test.ts',
     only: 'forged and unknown senders',
+  },
+  {
+    name: 'Mail is ignored until a server is named or known',
+    file: 'web/gateway/automation/channels/email/email-adapter.ts',
+    find: "|| !this.#isAnyoneBelieved()) return 'unverified';",
+    replace: ") return 'unverified';",
+    test: 'web/gateway/automation/channels/email/email.test.ts',
+    only: 'nobody passes',
+  },
+  {
+    name: 'A nickname on IRC that has passed to others proves nothing',
+    file: 'bridge/capabilities/irc/irc-session.ts',
+    find: 'found?.userHost === person.userHost ? found.account : null',
+    replace: 'found?.account ?? null',
+    test: 'web/gateway/automation/channels/irc/irc.test.ts',
+    only: 'passed to others',
   },
   {
     name: 'Approvals are decided in private chats only',

@@ -33,7 +33,7 @@ interface RepositoryAddress {
   host: string;
 }
 
-export interface Checkout {
+interface Checkout {
   root: string;
   commit: string;
 }

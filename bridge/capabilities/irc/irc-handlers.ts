@@ -8,7 +8,7 @@ import { IrcSession, isUnsent } from './irc-session.ts';
 /** Connections are closed after this time without a call: hosts take over from each other sooner. */
 const IDLE_MS = 90_000;
 
-export interface IrcCapability {
+interface IrcCapability {
   handlers: PortHandlers<(typeof ircPort)['calls'], (typeof ircPort)['events']>;
   close(): void;
 }

@@ -24,7 +24,7 @@ interface LibraryError {
   isTls: boolean;
 }
 
-export const createMailError = (message: string, fault: MailFault): RpcError =>
+const createMailError = (message: string, fault: MailFault): RpcError =>
   new RpcError('INTERNAL_ERROR', message, { details: { ...fault }, retryable: !fault.refused });
 
 /** An IMAP error as one for the caller. Nothing is sent by IMAP. */

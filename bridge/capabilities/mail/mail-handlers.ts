@@ -13,7 +13,7 @@ const COPY_TIMEOUT_MS = 30_000;
 /** Servers that file a copy of what is sent through them: Outlook tells so by nothing else than its name. */
 const FILING_HOSTS = /(^|\.)(office365|outlook)\.com$/i;
 
-export interface MailCapability {
+interface MailCapability {
   handlers: PortHandlers<(typeof mailPort)['calls'], (typeof mailPort)['events']>;
   close(): void;
 }

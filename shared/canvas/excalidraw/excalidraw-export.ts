@@ -6,7 +6,7 @@ import type { DrawingContent } from '../visible-shapes.ts';
 import { FREEDRAW_FACTOR } from './excalidraw-import.ts';
 
 /** A drawing in the format of Excalidraw. */
-export interface ExcalidrawExport {
+interface ExcalidrawExport {
   readonly json: string;
   /** Number of shapes that became the nearest element, because they have no counterpart there. */
   readonly simplified: number;

@@ -16,7 +16,7 @@ import {
 } from './excalidraw-elements.ts';
 
 /** Shapes of an Excalidraw file. */
-export interface ExcalidrawImport {
+interface ExcalidrawImport {
   /** Lowest first, with new ids. */
   readonly shapes: readonly Shape[];
   /** Colour of the canvas. */

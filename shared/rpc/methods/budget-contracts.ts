@@ -13,7 +13,7 @@ const amounts = z.strictObject({
 });
 
 /** The limits of a budget, per day and per month of the configured time zone. */
-export const budgetLimits = z.strictObject({ day: amounts.optional(), month: amounts.optional() });
+const budgetLimits = z.strictObject({ day: amounts.optional(), month: amounts.optional() });
 export type BudgetLimits = z.infer<typeof budgetLimits>;
 
 export const BUDGET_MEASURES = ['cost', 'tokens'] as const;

@@ -72,7 +72,6 @@ const collection = z.object({
 export type Collection = z.infer<typeof collection>;
 
 const documentStatus = z.enum(['waiting', 'indexed', 'failed', 'skipped']);
-export type CollectionDocumentStatus = z.infer<typeof documentStatus>;
 
 const document = z.object({
   id: z.string(),

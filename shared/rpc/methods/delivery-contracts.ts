@@ -6,7 +6,7 @@ import { z } from '../zod.ts';
 const DELIVERY_SOURCES = ['job', 'plan', 'hook', 'heartbeat', 'tool', 'approval', 'test'] as const;
 
 /** The part of the gateway that sent a delivery, and the id of its record. */
-export const deliverySource = z.object({ kind: z.enum(DELIVERY_SOURCES), id: z.string() });
+const deliverySource = z.object({ kind: z.enum(DELIVERY_SOURCES), id: z.string() });
 export type DeliverySource = z.infer<typeof deliverySource>;
 
 /**

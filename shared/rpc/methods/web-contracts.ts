@@ -16,7 +16,7 @@ export const searchQuery = z.strictObject({
     .describe('Only pages of this host, such as example.com'),
 });
 
-export const searchResult = z.object({
+const searchResult = z.object({
   title: z.string(),
   url: z.string(),
   /** Excerpt of the page, or for a search by a model, what the model says about it. */

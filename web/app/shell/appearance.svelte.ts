@@ -1,9 +1,9 @@
 import { safeLocalStorage } from '../state/safe-local-storage.ts';
 
-export const THEMES = ['system', 'light', 'dark'] as const;
+const THEMES = ['system', 'light', 'dark'] as const;
 type Theme = (typeof THEMES)[number];
 
-export const CONTRASTS = ['system', 'more'] as const;
+const CONTRASTS = ['system', 'more'] as const;
 type Contrast = (typeof CONTRASTS)[number];
 
 /** Theme and contrast: those of the system, or chosen here. `public/theme.js` applies the stored choice before the first paint. */

@@ -5,7 +5,7 @@ import { m } from '#app/i18n/messages.ts';
 import { readSetting } from '#app/state/read-setting.ts';
 
 /** An account on a channel that approvals can be sent to. */
-export interface ApprovalAccount {
+interface ApprovalAccount {
   id: string;
   channelId: string;
   userId: string;

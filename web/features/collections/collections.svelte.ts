@@ -4,7 +4,7 @@ import { gateway } from '#app/connection/gateway-connection.svelte.ts';
 import { m } from '#app/i18n/messages.ts';
 import { isConnectionLost, type Problem, toProblem } from '#kit/problems.ts';
 
-export type CollectionFields = Omit<MethodParams<'collections.update'>, 'collectionId'>;
+type CollectionFields = Omit<MethodParams<'collections.update'>, 'collectionId'>;
 
 /** The collections of the vault, by name. */
 class Collections {

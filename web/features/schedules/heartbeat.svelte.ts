@@ -8,7 +8,7 @@ import { announcer } from '#app/state/announcer.svelte.ts';
 
 type HeartbeatStatus = MethodResult<'cron.heartbeat'>;
 
-export interface HeartbeatFields {
+interface HeartbeatFields {
   everyMs: number;
   /** Content of the agent's HEARTBEAT.md; empty removes it. */
   checklist: string;

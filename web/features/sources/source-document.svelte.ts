@@ -13,7 +13,7 @@ const STEP_CHARS = 12_000;
 const MAX_PAGE_CHARS = 60_000;
 
 /** A part of a document's text, or the passage alone. */
-export interface SourceText {
+interface SourceText {
   text: string;
   /** Offset of `text` in the document. */
   offset: number;

@@ -1,5 +1,5 @@
 /** A part of a document's text that looks the same throughout. */
-export interface TextRun {
+interface TextRun {
   text: string;
   isMarked: boolean;
   isHeading: boolean;

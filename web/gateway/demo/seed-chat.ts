@@ -14,7 +14,7 @@ interface SeedCall {
   /** Text before the call. */
   before?: string;
 }
-export type SeedTurn = { user: string | MessagePart[] } | SeedReply | SeedCall;
+type SeedTurn = { user: string | MessagePart[] } | SeedReply | SeedCall;
 
 /** A chat of the demo's past. */
 export interface SeedChat {

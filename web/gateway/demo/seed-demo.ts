@@ -40,7 +40,7 @@ const POLICIES = {
   file_write: 'auto',
 };
 
-export interface DemoSeedDeps {
+interface DemoSeedDeps {
   gateway: Gateway;
   vault: Vault;
   /** Draws the sample screenshot, a PNG in base64. Not every browser can: the demo then has none. */

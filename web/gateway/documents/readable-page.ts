@@ -6,7 +6,7 @@ const MAX_HTML_CHARS = 2_000_000;
 const MAX_ELEMENTS = 40_000;
 
 /** The main part of a page, and what it says about itself. */
-export interface ReadablePage {
+interface ReadablePage {
   /** HTML of the main part. */
   content: string;
   title?: string;

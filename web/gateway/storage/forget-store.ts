@@ -8,7 +8,7 @@ import type { Transactions } from './transactions.ts';
 import type { RecordStoreName, StoreName, StoredMessage, VaultSchema } from './vault-schema.ts';
 
 /** Stores whose texts can be found and changed; sessions are changed with their messages. */
-export type ForgetStoreName = Exclude<RecordStoreName, 'config' | 'secrets'>;
+type ForgetStoreName = Exclude<RecordStoreName, 'config' | 'secrets'>;
 
 /** A record of any of these stores. */
 export interface StoredRecord {

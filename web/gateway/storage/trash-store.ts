@@ -13,7 +13,7 @@ const TRASH_STORES: StoreName[] = ['trash', 'trashRecords'];
 const CHAT_STORES: StoreName[] = [...TRASH_STORES, 'sessions', 'messages', 'runs', 'partials', 'runSteps', 'blobs'];
 const DRAWING_STORES: StoreName[] = [...TRASH_STORES, 'drawings', 'drawingChanges'];
 
-export interface MoveSessionOptions {
+interface MoveSessionOptions {
   keepsSession: boolean;
   /** Keys of the sessions of its sub-agents. */
   subAgentKeys?: readonly string[];

@@ -17,7 +17,7 @@ export interface Spending {
 }
 
 /** The current day and month. */
-export interface BudgetPeriods {
+interface BudgetPeriods {
   /** Today's date. */
   date: string;
   /** First date of each period. */

@@ -5,7 +5,7 @@ import type { CollectionDocumentRecord, CollectionRecord } from '../../storage/r
 import type { RemoteChange, Vault } from '../../storage/vault-interface.ts';
 
 /** The collection of a document. */
-export const toCollectionId = (documentId: string): string => documentId.slice(0, Math.max(0, documentId.lastIndexOf('-')));
+const toCollectionId = (documentId: string): string => documentId.slice(0, Math.max(0, documentId.lastIndexOf('-')));
 
 /** Records of documents, in memory for collections that are in use. */
 export class CollectionDocuments {

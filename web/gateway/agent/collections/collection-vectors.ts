@@ -7,7 +7,7 @@ import type { DocumentStore } from '../../storage/document-store.ts';
 const BATCH_SIZE = 64;
 const MAX_TEXT_CHARS = 4000;
 
-export interface CollectionVectorsDeps {
+interface CollectionVectorsDeps {
   store: Pick<DocumentStore, 'getVectors' | 'writeVectors'>;
   createEmbedder(model: string): Embedder;
   /** Called with the reason if vectors cannot be computed; only words are searched then. */

@@ -7,7 +7,7 @@ import type { DocumentReader } from '../../documents/document-reader.ts';
 import type { Bridge } from '../../ports/bridge-interface.ts';
 import type { SyncPort } from '../../sync/sync-port.ts';
 import type { EventBus } from '../../system/event-bus.ts';
-import type { CollectionRecord, StoredSource } from '../../storage/records/collection-records.ts';
+import type { CollectionDocumentRecord, CollectionRecord, StoredSource } from '../../storage/records/collection-records.ts';
 import type { RemoteChange, Vault } from '../../storage/vault-interface.ts';
 import { CollectionDocuments, toCollection, toDocument } from './collection-documents.ts';
 import { CollectionIndexes } from './collection-indexes.ts';

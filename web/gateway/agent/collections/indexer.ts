@@ -20,7 +20,7 @@ const WORKERS = 4;
 const FLUSH_MS = 5_000;
 const KEPT_PATH_CHARS = 500;
 
-export interface IndexerDeps {
+interface IndexerDeps {
   clock: Clock;
   documents: CollectionDocuments;
   indexes: CollectionIndexes;

@@ -7,7 +7,7 @@ export const CITE_NOTE = 'Cite a passage by its number in brackets right after e
 export const PASSAGES_NOTE = `${UNTRUSTED_NOTE} ${CITE_NOTE}`;
 
 /** Numbers sources to be cited; undefined in a run that cannot cite. */
-export type CiteSources = (sources: readonly CitableSource[]) => readonly (number | undefined)[];
+type CiteSources = (sources: readonly CitableSource[]) => readonly (number | undefined)[];
 
 /** Describes the place of a passage for models: `page 3, Methods › Sampling`. */
 function describePlace({ page, sheet, headings, line, time }: PassageLocator): string {

@@ -31,7 +31,7 @@ export interface ReadFile {
   charset?: string | undefined;
 }
 
-export interface SourceFilesDeps {
+interface SourceFilesDeps {
   bridge: Bridge;
   files: Pick<DocumentStore, 'getFile'>;
   /** Private hosts that the user allows (`tools.webFetch.allow`). */
@@ -42,7 +42,7 @@ type DiskSource = Extract<StoredSource, { kind: 'folder' | 'repository' | 'mail'
 export const isDiskSource = (source: StoredSource): source is DiskSource => source.kind !== 'web';
 
 /** Whether a repository has to be cloned: its address is not a path on the bridge's disk. */
-export const isRemoteRepository = (url: string): boolean => /^(https?|ssh):\/\/|^[\w.-]+@[\w.-]+:/i.test(url);
+const isRemoteRepository = (url: string): boolean => /^(https?|ssh):\/\/|^[\w.-]+@[\w.-]+:/i.test(url);
 
 /** The path of a source on the bridge's disk; undefined if it is cloned or on the web. */
 export function getDiskPath(source: { kind: string; path?: string; url?: string }): string | undefined {

@@ -13,7 +13,7 @@ import type { EraseDecision } from './forget-pieces.ts';
 const CLAIMS_PREFIX = `${WIKI_FOLDER}/${CLAIMS_DIR}/`;
 const DREAMS_FOLDER = '.dreams/';
 
-export interface EraseFileOptions {
+interface EraseFileOptions {
   matches(text: string): boolean;
   erase: EraseDecision;
   /** Why a memory stays unless a person chooses it. */

@@ -44,7 +44,7 @@ export interface ForgettingDeps {
 }
 
 /** Target of forgetting: a memory of a workspace, or everything with some words. */
-export interface ForgetTarget {
+interface ForgetTarget {
   workspace: string;
   memoryId?: string | undefined;
   query?: string | undefined;

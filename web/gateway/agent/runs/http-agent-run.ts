@@ -21,7 +21,7 @@ export interface HttpAgentRun {
 }
 
 /** The part of a request that a sub-agent's caller determines. */
-export interface HttpSubAgentRun extends Pick<RunRequest, 'actsFor' | 'scopes' | 'tools' | 'model' | 'outsideGrant'> {
+interface HttpSubAgentRun extends Pick<RunRequest, 'actsFor' | 'scopes' | 'tools' | 'model' | 'outsideGrant'> {
   node: RunTreeNode;
   instructions: string;
   /** See `RunRequest`. */

@@ -18,7 +18,7 @@ export interface Limits {
 }
 
 /** Why a run has to end: as an instruction to the model, and as an error if the model does not answer then either. */
-export interface LimitReason {
+interface LimitReason {
   forModel: string;
   error: string;
 }

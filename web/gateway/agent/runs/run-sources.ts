@@ -4,7 +4,7 @@ import type { MessageRecord } from '../../storage/chat-records.ts';
 
 /** Maximum number of sources of a run, and of characters of each, that are kept to be cited. */
 const MAX_SOURCES = 200;
-export const MAX_SOURCE_CHARS = 4_000;
+const MAX_SOURCE_CHARS = 4_000;
 
 /** A reply without the markers of its model, and the sources of its claims. */
 export interface SettledText {

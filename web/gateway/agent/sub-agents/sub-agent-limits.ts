@@ -3,7 +3,7 @@ import type { Agent } from '../agents.ts';
 import type { RunTreeNode } from '../runs/run-tree.ts';
 
 /** Limits of an agent whose settings name none. */
-export const DEFAULT_LIMITS = { maxDepth: 2, maxParallel: 4, maxTotal: 20 };
+const DEFAULT_LIMITS = { maxDepth: 2, maxParallel: 4, maxTotal: 20 };
 
 /** Limits of an agent's sub-agents. */
 export const getLimits = ({ config: { subAgents = {} } }: Pick<Agent, 'config'>): typeof DEFAULT_LIMITS => ({

@@ -32,7 +32,7 @@ import {
 import { listSubAgentSessions } from './sub-agent-sessions.ts';
 
 /** Name of the tool that starts a sub-agent. */
-export const AGENT_RUN = 'agent_run';
+const AGENT_RUN = 'agent_run';
 /** Name for the configured small model. */
 const SMALL_MODEL = 'small';
 
@@ -55,7 +55,7 @@ export interface SubAgentsDeps {
 }
 
 /** A task for a sub-agent. */
-export interface SubAgentTask {
+interface SubAgentTask {
   task: string;
   title?: string | undefined;
   agent?: string | undefined;

@@ -41,7 +41,7 @@ export interface WebSearchDeps {
 }
 
 /** Whom a search is for: its usage counts there. */
-export interface SearchCaller {
+interface SearchCaller {
   principal: string;
   sessionKey: string | null;
   agentId?: string | undefined;

@@ -29,7 +29,7 @@ export interface ApprovalDeliveriesDeps {
 }
 
 /** Effect of a button. */
-export interface AnswerResult {
+interface AnswerResult {
   outcome: 'approved' | 'denied' | 'expired' | 'cancelled' | 'decided' | 'unknown';
   /** One sentence for the person. */
   message: string;
@@ -196,7 +196,7 @@ function toDecidedResult(approval: Approval): AnswerResult {
 }
 
 /** The end of an approval, for the person. */
-export function describeDecision({ status, resolvedVia = 'app' }: Approval): string {
+function describeDecision({ status, resolvedVia = 'app' }: Approval): string {
   if (status === 'expired' || status === 'cancelled') return RESULT_MESSAGES[status];
   const where =
     resolvedVia === 'app' ? 'in Perch' : resolvedVia === 'push' ? 'in a notification' : `on ${resolvedVia.replace(/^channel:/, '')}`;

@@ -3,7 +3,7 @@ import { Marked, type Tokens, type Token } from 'marked';
 const markdown = new Marked({ gfm: true, breaks: true });
 
 /** Markup of a platform for formatted text. */
-export interface MarkupStyle {
+interface MarkupStyle {
   escape(text: string): string;
   /** `label`: already converted; may be empty. */
   toLink(url: string, label: string): string;

@@ -13,7 +13,7 @@ import { HEARTBEAT } from './job-runs.ts';
 import { runUnattended, type UnattendedRunDeps } from './unattended-run.ts';
 
 /** File of the workspace with what to look at. */
-export const CHECKLIST_FILE = 'HEARTBEAT.md';
+const CHECKLIST_FILE = 'HEARTBEAT.md';
 const MAX_CHARS = 20_000;
 
 export interface ChecklistDeps extends UnattendedRunDeps, OutcomeDeliveryDeps {

@@ -32,7 +32,7 @@ export interface DeliveryRequest {
 }
 
 /** State of an attempt, as far as the platform has proven it. */
-export interface CarryResult {
+interface CarryResult {
   state: 'accepted' | 'delivered' | 'read';
   /** The platform's ids of what was sent. */
   sentIds: string[];

@@ -33,7 +33,7 @@ export interface CallHandlerDeps {
 type Outcome = Pick<HookCallRecord, 'state'> & Partial<Pick<HookCallRecord, 'error' | 'agentId' | 'sessionId' | 'runId'>>;
 
 /** Principal of what a hook starts. */
-export const toHookPrincipal = (name: string): string => `hook:${name}`;
+const toHookPrincipal = (name: string): string => `hook:${name}`;
 
 /** Handles stored calls, each hook's in order: a repeated start of the same call changes nothing, since runs know its id. */
 export class CallHandler {

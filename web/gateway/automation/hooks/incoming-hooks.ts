@@ -143,7 +143,7 @@ export class IncomingHooks {
 }
 
 /** Whether a hook handles a type of event: `issues` stands for all its actions, such as `issues.opened`. */
-export const acceptsEvent = (accepted: readonly string[], event: string): boolean =>
+const acceptsEvent = (accepted: readonly string[], event: string): boolean =>
   accepted.length === 0 || accepted.some((each) => each === event || event.startsWith(`${each}.`));
 
 /** The scheme of a request to a hook that does not exist, so that the answer takes as long as that of an existing one. */

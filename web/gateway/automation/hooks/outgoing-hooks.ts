@@ -19,7 +19,7 @@ const MAX_RETRY_AFTER_MS = 3_600_000;
  * Stands for a public server: an address that it names is only requested if it is public too (`FetchInit.namedBy`). The name never exists
  * (RFC 6761).
  */
-export const PUBLIC_NAMER = 'https://hooks.invalid';
+const PUBLIC_NAMER = 'https://hooks.invalid';
 
 const OUTGOING: Pick<HookCallRecord, 'direction' | 'text' | 'error' | 'attempts' | 'status' | 'endedAt'> = {
   ...{ direction: 'out', text: '', error: null, attempts: 0, status: null, endedAt: null },

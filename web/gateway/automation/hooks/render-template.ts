@@ -9,7 +9,7 @@ const PLACEHOLDER = /\{\{\s*([^{}]{1,500}?)\s*\}\}/g;
 const NAMES = ['message', 'event', 'body'] as const;
 
 /** What a template can show of a call. */
-export interface TemplateValues {
+interface TemplateValues {
   /** Readable summary of the call. */
   message: string;
   event: string;

@@ -4,7 +4,7 @@ import { computeHmac, toHex } from './hmac.ts';
 import { ID_HEADER, SIGNATURE_HEADER, signMessage, TIMESTAMP_HEADER } from './standard-webhooks.ts';
 
 /** How far the time of a signed call may be from this host's clock. */
-export const MAX_CLOCK_SKEW_MS = 5 * 60_000;
+const MAX_CLOCK_SKEW_MS = 5 * 60_000;
 /** Maximum number of signatures that are compared: a sender that rotates its secret sends two. */
 const MAX_SIGNATURES = 10;
 
@@ -15,7 +15,7 @@ export interface IncomingCall {
 }
 
 /** `signature`: the valid signature, if the body is signed without a time. `reason`: for the owner, never for the caller. */
-export type CallVerdict = { isValid: true; signature?: string } | { isValid: false; reason: string };
+type CallVerdict = { isValid: true; signature?: string } | { isValid: false; reason: string };
 
 type Verifier = (call: IncomingCall, secrets: readonly string[], now: number) => Promise<CallVerdict>;
 

@@ -12,7 +12,7 @@ export const MAX_PLAINTEXT_BYTES = MAX_MESSAGE_BYTES - HEADER_BYTES - TAG_BYTES 
 const PADDING_BYTES = 512;
 
 /** Keys of a subscription, in base64url, as `PushSubscription.toJSON` returns them. */
-export interface PushKeys {
+interface PushKeys {
   p256dh: string;
   auth: string;
 }

@@ -6,7 +6,7 @@ import { z } from '#shared/rpc/zod.ts';
 export const DEFAULT_SEARCH_RESULTS = 6;
 
 /** Addresses of the search services; SearXNG has none of its own, and a model has that of its provider. */
-export const SEARCH_URLS: Readonly<Record<Exclude<SearchProviderId, 'searxng' | 'model'>, string>> = {
+const SEARCH_URLS: Readonly<Record<Exclude<SearchProviderId, 'searxng' | 'model'>, string>> = {
   brave: 'https://api.search.brave.com/res/v1',
   tavily: 'https://api.tavily.com',
   exa: 'https://api.exa.ai',

@@ -88,7 +88,7 @@ function detectTextLanguage(passages: readonly IndexedPassage[]): Language {
 const ANALYSIS_COST = 8;
 
 /** Collects the columns of a segment's passages. */
-export class SegmentColumns {
+class SegmentColumns {
   readonly #documentIds = new StringWriter();
   readonly #textIds = new StringWriter();
   readonly #texts: number[] = [];

@@ -19,7 +19,7 @@ const EXAM_REASON = 'the exam answers no more questions with it';
 const MAX_PROPOSALS = 200;
 const MAX_REPORTED = 200;
 
-export interface DeepPhaseDeps {
+interface DeepPhaseDeps {
   workspace: Workspace;
   config: DreamingConfig;
   longTermFile: string;

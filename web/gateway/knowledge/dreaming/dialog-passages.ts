@@ -5,7 +5,7 @@ import { type Pace, noPace } from './pace.ts';
 import { type Passage, parsePassages } from './parse-passages.ts';
 
 /** A passage of a conversation. */
-export interface DialogPassage extends Passage {
+interface DialogPassage extends Passage {
   role: 'user' | 'assistant' | 'tool' | 'system';
   /** Milliseconds since the Unix epoch, if the record contains a time. */
   at?: number | undefined;

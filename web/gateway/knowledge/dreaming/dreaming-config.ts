@@ -5,7 +5,6 @@ import { type ComponentName, dreamingFields, type StorageMode } from './dreaming
 
 export { type ComponentName, COMPONENTS, StorageMode } from './dreaming-settings.ts';
 
-export type DreamingConfigFields = z.output<typeof dreamingFields>;
 export type DreamingConfigInput = z.input<typeof dreamingFields>;
 
 /** Settings of dreaming, with defaults. Accepts camelCase (`minScore`) and snake_case (`min_score`) names, in code and in files. */

@@ -85,4 +85,3 @@ export const dreamingSettings = z.strictObject({
     })
     .default('0 3 * * *'),
 });
-export type DreamingSettings = z.output<typeof dreamingSettings>;

@@ -20,7 +20,7 @@ const DAILY_FILE = /^(?:memory\/(\d{4}-\d\d-\d\d)\.md|dialog\/(\d{4}-\d\d-\d\d)\
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 
 /** Dependencies of `runLightPhase`. */
-export interface LightPhaseDeps {
+interface LightPhaseDeps {
   workspace: Workspace;
   signals: SignalsStore;
   sources: SignalSources;

@@ -60,7 +60,7 @@ export interface RemReport extends PhaseReport {
  * `proposed`: waits for a user's decision. `known`: already in memory. `withheld`: its source does not support it. `later`: the limit of
  * this run was reached.
  */
-export type CandidateOutcome = 'promoted' | 'proposed' | 'known' | 'withheld' | 'later';
+type CandidateOutcome = 'promoted' | 'proposed' | 'known' | 'withheld' | 'later';
 
 export interface CandidateReport {
   contentHash: string;

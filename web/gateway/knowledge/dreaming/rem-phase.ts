@@ -24,7 +24,7 @@ const MAX_NARRATIVE_CHARS = 8000;
 export type Narrate = (prompt: string, signal: AbortSignal) => Promise<string>;
 
 /** Dependencies of `runRemPhase`. */
-export interface RemPhaseDeps {
+interface RemPhaseDeps {
   workspace: Workspace;
   signals: SignalsStore;
   now: () => number;

@@ -5,7 +5,7 @@ export const REPORTS_FOLDER = '.dreams/reports';
 const MAX_REPORTS = 100;
 
 /** Path of the narrative of a time in milliseconds since the Unix epoch. File names must not contain colons. */
-export const toReportPath = (at: number): string => `${REPORTS_FOLDER}/${new Date(at).toISOString().replaceAll(':', '-')}.md`;
+const toReportPath = (at: number): string => `${REPORTS_FOLDER}/${new Date(at).toISOString().replaceAll(':', '-')}.md`;
 
 /** Time of a narrative, from its path. */
 export function parseReportTime(path: string): number | undefined {

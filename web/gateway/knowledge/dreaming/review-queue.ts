@@ -16,7 +16,7 @@ export class ReviewError extends Error {
   }
 }
 
-export interface ReviewQueueDeps {
+interface ReviewQueueDeps {
   log: PromotionLog;
   promoter: Promoter;
   sources: () => SignalSources;

@@ -9,8 +9,7 @@ import { normalizeText, type ShortTermSignal } from './signal.ts';
 export const DREAMS_FILE = 'DREAMS.md';
 
 /** Whether the source of a signal still contains it. */
-export type SourceState =
-  { stands: true } | { stands: false; why: string; /** If true, the signal must never be promoted. */ untrusted: boolean };
+type SourceState = { stands: true } | { stands: false; why: string; /** If true, the signal must never be promoted. */ untrusted: boolean };
 
 /** Reads a source that is not a file of the workspace; undefined if it is missing or unknown. */
 export type ReadSource = (sourceRef: string) => Promise<Passage[] | undefined>;

@@ -52,7 +52,7 @@ interface LoadedSignals {
 }
 
 /** Recalls of a message. */
-export interface MessageRecalls {
+interface MessageRecalls {
   id: string;
   /** Milliseconds since the Unix epoch. */
   at: number;

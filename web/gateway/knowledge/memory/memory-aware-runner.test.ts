@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { verifies } from '../../../../tests/requirements.ts';
 import { FakeClock } from '../../../../tests/support/fake-clock.ts';
 import { StructuredSummary } from './compaction/structured-summary.ts';
@@ -6,6 +6,7 @@ import { MemoryConfig, type MemoryConfigInput } from './memory-config.ts';
 import { MemoryAwareRunner, setupMemoryForAgent } from './memory-aware-runner.ts';
 import { MemoryManager } from './memory-manager.ts';
 import type { MemoryMessage } from './memory-message.ts';
+import { MIN_FIT } from './search/min-fit.ts';
 import { createMemoryTools } from './tools/memory-tools.ts';
 import { memoryWorkspace } from './workspace.ts';
 
@@ -161,6 +162,13 @@ describe('tools and runner', () => {
     expect(await run('memory_update_preference', { key: 'tone', value: 'dry' })).toMatchObject({ text: 'tone: dry', replaced: 0 });
     const found = await run('memory_search', { query: 'Which boat?' });
     expect(found).toMatchObject({ results: [{ kind: 'memory', text: 'The boat is blue', why: { words: ['boat'] } }] });
+    expect(found).not.toHaveProperty('note');
+    const hits = (await memory.searchMemory('boat')).map((hit) => ({ ...hit, fit: MIN_FIT / 2 }));
+    vi.spyOn(memory, 'searchMemory').mockResolvedValueOnce(hits);
+    expect(await run('memory_search', { query: 'Which boat?' })).toMatchObject({
+      results: [{ text: 'The boat is blue' }],
+      note: expect.stringContaining('Probably none'),
+    });
     expect(await run('memory_stats')).toMatchObject({
       memories: 2,
       by_category: { fact: 1, preference: 1 },

@@ -72,7 +72,7 @@ export interface RecallSearch {
 }
 
 /** Input of a model that summarises memories. */
-export interface SummaryRequest {
+interface SummaryRequest {
   question: string;
   memories: readonly RecalledMemory[];
   maxChars: number;

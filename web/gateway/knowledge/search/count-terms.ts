@@ -9,7 +9,7 @@ export interface DocumentField {
 }
 
 /** The terms of a document with their frequency, its number of meaningful words, and its language. */
-export interface TermCounts {
+interface TermCounts {
   counts: Map<string, number>;
   length: number;
   language: Language;

@@ -53,7 +53,6 @@ const claim = z.object({
   beside: z.array(z.string()).max(1000).optional(),
 });
 
-export type ClaimFields = z.infer<typeof claim>;
 export const claimChanges = z.strictObject({ confidence: confidence.optional(), tags: tags.optional() });
 
 /** Parses input in camelCase or snake_case. Throws INVALID_PARAMS that names the member. */

@@ -2,7 +2,7 @@ import { type Claim, ClaimStatus } from './claim.ts';
 import { maskCode } from './mask-code.ts';
 
 /** Placeholder for a page's claims, if they should not be shown at its end. */
-export const CLAIMS_PLACEHOLDER = '<!-- perch:claims -->';
+const CLAIMS_PLACEHOLDER = '<!-- perch:claims -->';
 const BEGIN = '<!-- perch:claims:begin (Perch writes these lines; write outside of them) -->';
 const END = '<!-- perch:claims:end -->';
 const BEGIN_LINE = /^<!-- perch:claims:begin\b[^\n]*-->[ \t]*\r?$/;

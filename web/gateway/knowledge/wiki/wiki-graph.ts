@@ -6,7 +6,7 @@ import { getPageName } from './page-path.ts';
 import type { WikiVault } from './wiki-vault.ts';
 
 /** A page, or the target of a link that is not a page yet. */
-export interface GraphNode {
+interface GraphNode {
   /** The page's path; `?` and the name if there is no page. */
   id: string;
   title: string;
@@ -16,7 +16,7 @@ export interface GraphNode {
   contradicted: boolean;
 }
 
-export interface GraphEdge {
+interface GraphEdge {
   from: string;
   to: string;
   kind: 'link' | 'contradiction';

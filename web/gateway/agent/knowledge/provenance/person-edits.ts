@@ -7,7 +7,7 @@ import type { Vault } from '../../../storage/vault-interface.ts';
 import type { Lazy } from '../../../system/modules.ts';
 import type { ContentName, Provenance } from './provenance.ts';
 
-export interface PersonEditsDeps {
+interface PersonEditsDeps {
   vault: { files: Pick<Vault['files'], 'get'> };
   provenance: Lazy<Provenance>;
 }

@@ -49,7 +49,7 @@ const MAX_ORIGINS = 500;
 /** Maximum number of versions; the first one stays. */
 const MAX_VERSIONS = 50;
 
-export const toProvenanceId = ({ workspace, kind, name }: ContentName): string => `${workspace}/${kind}/${name}`;
+const toProvenanceId = ({ workspace, kind, name }: ContentName): string => `${workspace}/${kind}/${name}`;
 
 /**
  * Origins of memories, daily summaries, claims and dreams: which messages each version was made from, as keyed hashes. A version is signed

@@ -36,7 +36,7 @@ interface MailPlace {
   isCut: boolean;
 }
 
-export type ReadMail =
+type ReadMail =
   | { kind: 'message'; message: IncomingMessage; proof: SenderProof }
   | { kind: 'report'; receipts: SentReceipt[] }
   /** `own`: by this account; `automatic`: by a program, or a list; `invalid`: without a single sender, or damaged. */

@@ -1,7 +1,7 @@
 export type MailProtocol = 'imap' | 'smtp';
 
 /** A mail server as the settings name it. */
-export interface MailServerAddress {
+interface MailServerAddress {
   host: string;
   port: number;
   /** `tls`: from the first byte; `starttls`: required later. */

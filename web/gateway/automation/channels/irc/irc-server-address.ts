@@ -1,5 +1,5 @@
 /** An IRC server as the settings name it. */
-export interface IrcServerAddress {
+interface IrcServerAddress {
   host: string;
   port: number;
   isSecure: boolean;

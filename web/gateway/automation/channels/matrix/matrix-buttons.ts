@@ -13,7 +13,7 @@ const reactionContent = z.object({
 });
 
 /** Buttons of a message. Matrix has none: people react with an emoji, which the text explains. */
-export interface MatrixButtons {
+interface MatrixButtons {
   /** Line that explains the reactions. */
   legend: string;
   /** Fields of the message. */

@@ -83,10 +83,10 @@ export interface RoomInfo {
   members: ReadonlyMap<string, string>;
 }
 
-export const ENCRYPTED_NOTICE =
+const ENCRYPTED_NOTICE =
   'This room is encrypted, and I can’t read encrypted messages. Please start a chat with me with encryption turned off.';
 
-export interface ReadContext {
+interface ReadContext {
   self: string;
   roomId: string;
   room: RoomInfo;
@@ -143,7 +143,7 @@ export async function toIncomingMessage(source: MatrixEvent, context: ReadContex
 }
 
 /** Conversation of a room or of one of its threads: letters and digits, which an id of a room is not. */
-export async function toConversation(roomId: string, thread = ''): Promise<string> {
+async function toConversation(roomId: string, thread = ''): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${roomId}\n${thread}`));
   return Array.from(new Uint8Array(digest, 0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -5,7 +5,7 @@ import { abortable } from '#shared/async/watchdog.ts';
 import { PlatformError } from '../platform-request.ts';
 
 /** Filter of a subscription (NIP-01). */
-export interface RelayFilter {
+interface RelayFilter {
   kinds?: number[];
   authors?: string[];
   '#p'?: string[];

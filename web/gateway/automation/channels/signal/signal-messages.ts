@@ -46,7 +46,7 @@ const receivedEvent = z.object({
   }),
 });
 
-export interface SignalNews {
+interface SignalNews {
   message?: IncomingMessage;
   deleted?: DeletedMessage;
   receipts?: SentReceipt[];

@@ -3,7 +3,7 @@ import { type BrokenLine, parseJsonLines } from '../json-lines.ts';
 import { memoryChange, type MemoryChange } from './memory-change.ts';
 
 /** History of changes that the exam tried, with the memories that they replaced. */
-export const CHANGES_FILE = '.dreams/changes.jsonl';
+const CHANGES_FILE = '.dreams/changes.jsonl';
 const MAX_CHANGES = 500;
 
 /** Log of changes: JSON Lines in `.dreams/changes.jsonl`, one line for each of the last 500 changes. */

@@ -8,7 +8,7 @@ import { findValue } from './find-value.ts';
 import { getTerms, isFactual, splitSentences, toPlainStatement } from './statement-text.ts';
 
 /** Questions of the exam, one per line. */
-export const EXAM_FILE = '.dreams/exam.jsonl';
+const EXAM_FILE = '.dreams/exam.jsonl';
 
 const terms = z.array(z.string());
 const examQuestion = z.object({
@@ -115,7 +115,7 @@ export function toModelQuestion(query: string, expected: string, { text, at }: S
 }
 
 /** Whether a text is about the subject of a question: it names its first term and at least half of all. */
-export function isAbout(text: string, { about }: ExamQuestion): boolean {
+function isAbout(text: string, { about }: ExamQuestion): boolean {
   const own = getTerms(text);
   const [subject = ''] = about;
   return own.has(subject) && about.filter((term) => own.has(term)).length * 2 >= about.length;

@@ -37,7 +37,7 @@ export function findValue(sentence: string): string | undefined {
 }
 
 /** Terms of the names in a sentence: its capitalized words, the first word included, except for function words. */
-export function getNameTerms(sentence: string): string[] {
+function getNameTerms(sentence: string): string[] {
   const language = detectWordsLanguage(splitWords(sentence));
   return [...sentence.matchAll(TOKEN)].flatMap(({ 0: token }) => {
     const isName = /^\p{Lu}/u.test(token) && splitWords(token).some((word) => isMeaningful(word, language));

@@ -29,7 +29,7 @@ const MAX_LOST = 1;
 const RETRY_DAYS = 3;
 
 /** Right answers and tokens of recall of one exam. */
-export interface ExamScore {
+interface ExamScore {
   right: number;
   tokens: number;
 }
@@ -47,7 +47,7 @@ export interface ExamReport {
 /** Writes questions about statements with a model. */
 export type WriteQuestions = (statements: readonly Statement[]) => Promise<ExamQuestion[]>;
 
-export interface HoldExamDeps {
+interface HoldExamDeps {
   workspace: Workspace;
   longTermFile: string;
   sources: SignalSources;

@@ -4,7 +4,7 @@ import { type GivenMessage, toMemoryMessage } from '../openai-message.ts';
 import { StructuredSummary } from './structured-summary.ts';
 
 /** Counts the tokens of a message for the current model. */
-export type CountTokens = (message: MemoryMessage) => number;
+type CountTokens = (message: MemoryMessage) => number;
 
 /** Whether a conversation is too long, and which messages would be summarised. */
 export interface ContextCheckResult<M extends GivenMessage = MemoryMessage> {

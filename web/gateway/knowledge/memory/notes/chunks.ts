@@ -6,7 +6,7 @@ const OVERLAP_TOKENS = 80;
 /** Longer lines are split at this length, in characters, so that no line exceeds a chunk. */
 const MAX_LINE_CHARS = 4 * CHUNK_TOKENS;
 
-export interface Chunk {
+interface Chunk {
   text: string;
   /** First and last line, counted from 1. */
   line: number;

@@ -53,7 +53,7 @@ function findNames(relation: string, { terms }: Concept, index: MemoryIndex): Se
     .sort((a, b) => b - a);
   const patterns = [
     new RegExp(String.raw`\b${OWNER} ${QUALITY}${relation},? (?:(?:is|was|heißt|ist) )?(?:(?:called|named) )?${NAME}`, 'u'),
-    new RegExp(String.raw`${NAME},? (?:(?:is|was|ist) )?${OWNER} ${QUALITY}${relation}\b`, 'u'),
+    new RegExp(String.raw`${NAME},? (?:(?:is|was|ist) )?${OWNER} ${QUALITY}${relation}(?!\p{L})`, 'u'),
   ];
   const names = new Set<string>();
   for (const number of new Set(numbers.slice(0, MAX_PASSAGES))) {

@@ -57,7 +57,7 @@ export const FEATURES = [
 export type Feature = (typeof FEATURES)[number];
 
 /** What the words of a query ask for. */
-export interface Demand {
+interface Demand {
   /** Folded names of people in the query who speak in the conversations. */
   people: ReadonlySet<string>;
   asksWhen: boolean;

@@ -6,7 +6,7 @@ import type { TimeRange } from '../../search/text/time-words.ts';
 import type { Passage } from './passage.ts';
 
 /** Derived data of a passage, apart from its terms and texts. */
-export interface PassageFacts {
+interface PassageFacts {
   thread: number;
   /** Number of meaningful words. */
   length: number;
@@ -240,7 +240,7 @@ export class PassageTable {
   }
 }
 
-export interface PassageSnapshot {
+interface PassageSnapshot {
   /** Number in the snapshot by passage number; -1 if it is not included. */
   numbers: Int32Array;
   /** `threads`: number in the snapshot by thread number. */

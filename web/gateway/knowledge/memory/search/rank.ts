@@ -7,7 +7,7 @@ import { createNeighbourWeights, type NeighbourWeights, Neighbourhood } from './
 import type { Weights } from './weights.ts';
 
 /** Times of a query. */
-export interface QueryTimes {
+interface QueryTimes {
   /** Time ranges named in the query. */
   times: readonly TimeRange[];
   /** Milliseconds since the Unix epoch. */

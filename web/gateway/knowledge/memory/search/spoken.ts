@@ -7,7 +7,7 @@ const LEADING_NAME =
   /^(?<name>[\p{Lu}\p{Lo}][\p{L}\p{M}.'’-]{0,30}(?: [\p{Lu}\p{Lo}][\p{L}\p{M}.'’-]{0,30}){0,2}|user|assistant)(?:: |：)(?=\S)/u;
 
 /** Who said a passage, the words, and the date before them. */
-export interface Spoken {
+interface Spoken {
   speaker: string | undefined;
   text: string;
   date: string | undefined;

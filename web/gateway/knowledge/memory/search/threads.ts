@@ -108,7 +108,7 @@ export class Threads {
   }
 }
 
-export interface ThreadSnapshot {
+interface ThreadSnapshot {
   /** Number in the snapshot by thread number; -1 if it is not included. */
   numbers: Int32Array;
   write(into: Columns, slicer: TimeSlicer): Promise<void>;

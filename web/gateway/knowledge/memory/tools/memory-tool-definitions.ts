@@ -12,7 +12,7 @@ const DOUBT = 'Probably none of these answers the query. If so, say that you do 
 const toIso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
 /** Definition of a memory tool, independent of how a caller validates and registers it. */
-export interface MemoryToolDefinition {
+interface MemoryToolDefinition {
   name: string;
   /** `title` and `summary` are shown to people, `description` to models. */
   title: string;

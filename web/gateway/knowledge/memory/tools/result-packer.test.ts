@@ -15,6 +15,7 @@ const toFound = (nth: number, path = 'dialog/2026-05-08.jsonl'): FoundMemory => 
   at: null,
   score: 1,
   coverage: 1,
+  fit: 1,
   why: { words: [], beside: [], timely: false },
   before: toNeighbour(TURNS[nth - 1]),
   after: toNeighbour(TURNS[nth + 1]),

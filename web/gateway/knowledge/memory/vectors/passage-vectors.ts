@@ -34,7 +34,7 @@ export function createMemoryVectorStore(): VectorStore {
   };
 }
 
-export interface PassageVectorsDeps {
+interface PassageVectorsDeps {
   embedder: Embedder;
   store: VectorStore;
   /** Called with the reason if vectors cannot be computed; only text is searched then. */

@@ -7,7 +7,7 @@ import { type Embedder, PassageVectors, type VectorStore } from './passage-vecto
 /** Time limit in milliseconds for computing a query's vector; after that only text is searched. */
 const QUERY_TIMEOUT_MS = 3000;
 
-export interface VectorSearchDeps {
+interface VectorSearchDeps {
   index: FileIndex;
   embedder(): Embedder | undefined;
   store: VectorStore;

@@ -2,7 +2,7 @@ import { z } from '#shared/rpc/zod.ts';
 import { sha256 } from '#shared/sha256.ts';
 import { StringColumn } from './string-column.ts';
 
-export type Column = Uint8Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
+type Column = Uint8Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
 
 /** Layout: SHA-256 in hex, the length of the header, then the header as JSON. */
 const DIGEST_BYTES = 64;

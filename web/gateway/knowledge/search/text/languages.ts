@@ -107,11 +107,6 @@ export const LANGUAGES: readonly Language[] = [
   createLanguage('ukrainian', ukrainian, ukrainianStop),
 ];
 
-const BY_NAME: ReadonlyMap<string, Language> = new Map(LANGUAGES.map((language) => [language.name, language]));
-
-/** Finds a language by its English name, such as `german`; undefined if it is not supported. */
-export const findLanguage = (name: string): Language | undefined => BY_NAME.get(name);
-
 /** Maximum number of words examined to detect the language. */
 const MAX_DETECTION_WORDS = 400;
 /** Minimum ratio of stop words to those of the second-best language. */

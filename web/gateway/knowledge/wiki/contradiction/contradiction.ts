@@ -7,10 +7,10 @@ import { type Statement, parseStatements } from './statement.ts';
 import { areOpposite, ONE_TIME_EVENTS, UNIQUE_ATTRIBUTES, UNIQUE_VERBS } from './contradiction-words.ts';
 
 /** Denial of a statement, or a different value. */
-export type ContradictionKind = 'negation' | 'value';
+type ContradictionKind = 'negation' | 'value';
 
 /** Why two texts contradict each other. */
-export interface ContradictionReason {
+interface ContradictionReason {
   kind: ContradictionKind;
   /** A sentence. */
   reason: string;

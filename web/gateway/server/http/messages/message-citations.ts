@@ -2,7 +2,7 @@ import type { ModelEvent } from '../../../providers/provider.ts';
 import { isWebSource } from '../annotations.ts';
 
 /** A citation of a text block, as the Messages API has it: of a web page, or of a document. */
-export type MessageCitation = { cited_text: string; title: string } & (
+type MessageCitation = { cited_text: string; title: string } & (
   | { type: 'web_search_result_location'; url: string; encrypted_index: string }
   | { type: 'search_result_location'; source: string; search_result_index: number; start_block_index: 0; end_block_index: 1 }
 );

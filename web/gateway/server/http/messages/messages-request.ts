@@ -91,7 +91,7 @@ interface MessagesOptions {
 }
 
 /** Whether searches of the web are run: by Perch, by the agent itself, or not at all. */
-export type SearchRunner = 'perch' | 'agent' | 'none';
+type SearchRunner = 'perch' | 'agent' | 'none';
 
 /**
  * Reads a request for agents and models of other vendors. Names of parameters without effect are added to `ignored`. Throws a 400 for

@@ -130,6 +130,15 @@ describe('file_search', () => {
     const input = [{ role: 'user', content: QUESTION }, ...first.output, { role: 'user', content: 'So?' }];
     const response = await perch.post({ input, store: false });
     expect([response.status, response.headers.get('x-perch-ignored')]).toEqual([200, 'input[1]']);
+    const conversation = await perch.openai.conversations.create();
+    for (const [text, types] of [
+      [QUESTION, ['message', 'file_search_call', 'message']],
+      ['So?', ['message', 'file_search_call', 'message', 'message', 'file_search_call', 'message']],
+    ] as const) {
+      await perch.openai.responses.create({ model: MODEL, input: text, tools, conversation: conversation.id });
+      const { data } = await perch.openai.conversations.items.list(conversation.id, { order: 'asc' });
+      expect(data.map(({ type }) => type)).toEqual(types);
+    }
     const background = await perch.openai.responses.create({ model: MODEL, input: QUESTION, tools, background: true });
     for (;;) {
       const { status, output } = await perch.openai.responses.retrieve(background.id);

@@ -29,7 +29,7 @@ export interface HostedSearch<E> {
   toFailed(call: SearchCall, failure: string): E;
 }
 
-export interface SearchOutcome<E> {
+interface SearchOutcome<E> {
   /** The event at the end of the search. */
   event: E;
   /** The result for the model. `cite` numbers what was found. */
@@ -39,7 +39,7 @@ export interface SearchOutcome<E> {
 }
 
 /** A provider call of an answer with searches. */
-export interface SearchStep {
+interface SearchStep {
   messages: ModelMessage[];
   tools: ToolSpec[];
   /** Tools that occur in the messages but can no longer be called. */
