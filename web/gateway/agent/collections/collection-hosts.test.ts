@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { COLLECTION_LIMITS } from '#shared/rpc/methods/collection-contracts.ts';
 import { verifies } from '../../../../tests/requirements.ts';
 import { TestHosts } from '../../../../tests/support/test-hosts.ts';
-import { createTestGateway, waitFor } from '../../../../tests/support/test-gateway.ts';
+import { createTestGateway } from '../../../../tests/support/test-gateway.ts';
 import { createCollection, encode, listDocuments, toFile, waitUntil, waitUntilIdle } from './fixture.ts';
 
 verifies('collections/replica', 'the other host searches what was synced, and forgets what was removed', async () => {
@@ -55,7 +55,7 @@ verifies(
     await gw.gateway.close();
     await using again = await createTestGateway({ name: 'collections-cancel', indexedDB });
     const { client: next } = await again.client();
-    await waitFor(async () => (await next.call('collections.get', { collectionId })).collection.passageCount === 100, 'all documents');
+    expect(await waitUntilIdle(next, collectionId)).toMatchObject({ documentCount: 100, passageCount: 100 });
     const found = await next.call('collections.search', { query: 'note 99' });
     expect(found.passages[0]?.path).toBe('99.md');
   },

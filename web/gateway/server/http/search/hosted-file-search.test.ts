@@ -4,7 +4,7 @@ import type { Scope } from '#shared/rpc/scopes.ts';
 import { verifies } from '../../../../../tests/requirements.ts';
 import { createSearchGateway, type SearchServer } from '../../../../../tests/support/search-gateway.ts';
 import { startSearchServer } from '../../../../../tests/support/search-server.ts';
-import { createScriptedModel, createTestGateway, type ModelScript } from '../../../../../tests/support/test-gateway.ts';
+import { createScriptedModel, createTestGateway, type ModelScript, waitFor } from '../../../../../tests/support/test-gateway.ts';
 import { createCollection, toFile, waitUntilIdle } from '../../../agent/collections/fixture.ts';
 
 const BASE = 'http://127.0.0.1:7333';
@@ -140,12 +140,9 @@ describe('file_search', () => {
       expect(data.map(({ type }) => type)).toEqual(types);
     }
     const background = await perch.openai.responses.create({ model: MODEL, input: QUESTION, tools, background: true });
-    for (;;) {
-      const { status, output } = await perch.openai.responses.retrieve(background.id);
-      if (status === 'queued' || status === 'in_progress') continue;
-      expect([status, output.map(({ type }) => type)]).toEqual(['completed', ['file_search_call', 'message']]);
-      break;
-    }
+    await waitFor(async () => (await perch.openai.responses.retrieve(background.id)).status === 'completed');
+    const { output } = await perch.openai.responses.retrieve(background.id);
+    expect(output.map(({ type }) => type)).toEqual(['file_search_call', 'message']);
   });
 
   verifies('http.file-search/filters', 'keeps to the number of results, the score, the filters and `max_tool_calls`', async () => {
