@@ -61,7 +61,7 @@ export type IrcMessage = z.infer<typeof ircMessage>;
 
 const ircTarget = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('channel'), name: channelName }),
-  /** Whoever is signed in to an account, first by the nickname that was seen last. */
+  /** The person signed in to an account, first by the nickname that was seen last. */
   z.object({ kind: z.literal('account'), account: word.max(100), nick: nick.optional() }),
   /** A guest, if the nickname still belongs to the same connection. */
   z.object({ kind: z.literal('guest'), nick, userHost }),

@@ -115,7 +115,7 @@ describe('beyond what all streams together may hold', () => {
       const data = (await readData(broken)).filter((each) => each !== '[DONE]');
       expect(data.join('\n')).toContain('Hello');
       expect(data.at(-1)).toContain('too many large responses');
-      // What was read is no longer counted.
+      // Bytes that were read no longer count.
       const small = new SseScanner();
       expect(small.push(new Uint8Array(1.5 * MB))).toEqual([]);
       small.close();

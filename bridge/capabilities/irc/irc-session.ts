@@ -90,7 +90,7 @@ export class IrcSession {
     throw outcome.error;
   }
 
-  /** What became of a line; waits for its end if it is being sent. Undefined if nothing is known. */
+  /** The outcome of a line; waits for its end if it is being sent. Undefined if nothing is known. */
   async find(id: string): Promise<Outcome | undefined> {
     return this.#outcomes.get(id);
   }

@@ -33,7 +33,7 @@ function toSettings(source: CollectionSourceInput | StoredSource): string {
 export const getWatchedRoot = (source: StoredSource): string[] =>
   getDiskPath(source) !== undefined && source.root !== undefined ? [source.root] : [];
 
-/** What is pending in a collection once these sources are to be read again, too. */
+/** Pending work of a collection once these sources are to be read again, too. */
 export const toPendingWork = ({ pending }: CollectionRecord, sourceIds: readonly string[], now: number): CollectionRecord['pending'] => ({
   sourceIds: [...new Set([...(pending?.sourceIds ?? []), ...sourceIds])],
   startedAt: pending?.startedAt ?? now,

@@ -30,7 +30,7 @@ export async function toIncomingMessage({
     conversation: (await sha256(place)).slice(0, CONVERSATION_CHARS),
     user,
     text: channel !== null && text !== '' && command === undefined ? `${nick}: ${text}` : text,
-    // Whoever is in a channel reads the answer.
+    // Everybody in a channel reads the answer.
     isPublic: channel !== null,
     to: channel ?? user.id,
     title: `IRC: ${channel ?? nick}`,

@@ -19,7 +19,7 @@ it.each([
   [{ type: 'lte', key: 'title', value: 5 }, false],
   [{ type: 'in', key: 'collection', value: ['Papers', 'Library'] }, true],
   [{ type: 'nin', key: 'path', value: ['seals.md'] }, true],
-  // What the document lacks matches nothing.
+  // An attribute that the document lacks matches nothing.
   [{ type: 'ne', key: 'modified_at', value: 5 }, false],
   [{ type: 'nin', key: 'constructor', value: [5] }, false],
   [
