@@ -44,7 +44,8 @@ describe('collections', () => {
     await call.end();
     await replies(page).getByRole('button', { name: 'Source 1: Surveys' }).click();
     const viewer = page.getByRole('dialog', { name: 'Surveys' });
-    expect(await viewer.locator('mark').innerText()).toContain('42 herons');
+    const marked = viewer.locator('mark').filter({ hasText: '42 herons' });
+    await marked.waitFor();
     await page.keyboard.press('Escape');
 
     await attached.getByRole('link', { name: 'Heron survey' }).click();
@@ -63,7 +64,7 @@ describe('collections', () => {
     }
     await page.getByRole('textbox', { name: 'Search “Heron survey”' }).fill('herons counted');
     await page.getByRole('list', { name: 'Passages' }).getByRole('button').first().click();
-    await viewer.locator('mark').waitFor();
+    await marked.waitFor();
     expect(at.browser.complaints).toEqual([]);
     await page.close();
   });
