@@ -27,7 +27,7 @@ type SearchDeps = Pick<HttpDeps, 'canSearch' | 'searches'>;
 
 /**
  * Settles the hosted searches of a request: Perch runs them for a model, and an agent searches on its own, also in the named collections.
- * Those that can't run are ignored. Throws a 400 if the request forces one of them, and a 404 for an unknown collection.
+ * Tools that can't run are ignored. Throws a 400 if the request forces one of them, and a 404 for an unknown collection.
  */
 export async function settleSearches(
   call: SearchingCall,
